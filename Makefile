@@ -1,0 +1,39 @@
+# make repro   run the pipeline and write the report
+# make test    check everything
+# make ui      browse the runs in MLflow
+# make lint    style and types
+# make lock    choose the newest versions of everything again
+
+PYTHON ?= python3
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
+export MLFLOW_DISABLE_TELEMETRY = true
+PORT ?= 5000
+
+.PHONY: repro test ui lint lock
+
+repro: $(VENV)/installed
+	@iterlin repro
+
+test: $(VENV)/installed
+	pytest
+
+ui: $(VENV)/installed
+	@iterlin sync
+	@echo "MLflow: http://127.0.0.1:$(PORT)  (Ctrl-C ends it)"
+	@mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
+
+lint: $(VENV)/installed
+	ruff check . && ruff format --check . && basedpyright
+
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,56 @@
+"""`iterlin check`, `iterlin repro` and `iterlin sync`."""
+
+import argparse
+import subprocess
+import sys
+
+from iterlin.config import ParamsError, Scale, load
+from iterlin.results import Layout
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run in (check, repro, sync):
+        command = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+        command.set_defaults(run=run)
+    arguments = parser.parse_args()
+    try:
+        scale = load().scale
+    except ParamsError as error:
+        sys.exit(str(error))
+    arguments.run(scale)
+
+
+def check(scale: Scale) -> None:
+    """validate params.yaml, without computing anything"""
+    print(f"params.yaml is valid; the scale is {scale.name}")
+
+
+def repro(scale: Scale) -> None:
+    """run `dvc repro` and say what ran and where the report is"""
+    ran: list[str] = []
+    with subprocess.Popen(["dvc", "repro"], stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            if line.startswith("Running stage '"):
+                ran.append(line.split("'")[1])
+    if process.returncode:
+        sys.exit(process.returncode)
+    trained = [stage for stage in ran if stage.startswith(("k_sweep@", "tgn_baseline@", "sensitivity@"))]
+    report = Layout(scale.name).report
+    print(
+        f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.\n"
+        f"The report:     {report}/index.html (or {report}/REPORT.md)\n"
+        f"All runs:       make ui, then open the address that it prints\n"
+        f"Change things:  edit params.yaml, then make repro again"
+    )
+
+
+def sync(scale: Scale) -> None:
+    """show in MLflow what DVC has and MLflow has not"""
+    from iterlin import tracking  # mlflow and pandas are slow to import
+
+    print(f"{tracking.sync(scale)} new runs in MLflow at {tracking.uri()}")

@@ -1,0 +1,201 @@
+"""params.yaml as strict types: a wrong value is one line that names its key, before anything is computed."""
+
+import math
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML, YAMLError
+
+from iterlin.data import DATA_SETS
+
+PARAMS = Path("params.yaml")
+MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
+
+
+class ParamsError(Exception):
+    """What is wrong in params.yaml, a line an error."""
+
+
+def parse_period(label: str) -> float:
+    """The number of steps K that a label such as `1e3` or `inf` stands for."""
+    if label == "inf":
+        return math.inf
+    mantissa, _, exponent = label.partition("e")
+    return int(mantissa) * 10 ** int(exponent or 0)
+
+
+def _period_label(value: object) -> str:
+    label = str(value)
+    if isinstance(value, bool | float) or not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
+        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {value!r}')
+    if label != "inf" and parse_period(label) >= MAX_STEPS:
+        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {value!r}')
+    return label
+
+
+def _factor_label(label: str) -> str:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", label) or float(label) == 0:
+        raise ValueError(f'a factor must be a positive decimal number in quotes, such as "0.5", got {label!r}')
+    return label
+
+
+def _distinct(parse):
+    def check(labels: list[str]) -> list[str]:
+        if len({parse(label) for label in labels}) < len(labels):
+            raise ValueError(f"two entries are the same number in {labels}")
+        return labels
+
+    return AfterValidator(check)
+
+
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+Periods = Annotated[list[Annotated[str, BeforeValidator(_period_label)]], Field(min_length=1), _distinct(parse_period)]
+Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
+Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
+
+
+class Strict(BaseModel):
+    """No unknown key, no conversion of types, no change after loading."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Data(Strict):
+    """Which data, and how many examples each run draws for its splits."""
+
+    name: Literal["digits"]
+    num_train: Count
+    num_validation: Count
+    num_test: Count
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        wanted, there_are = sum(self.sizes.values()), DATA_SETS[self.name].num_examples
+        if wanted > there_are:
+            raise ValueError(
+                f"num_train + num_validation + num_test is {wanted}, but {self.name} has {there_are} examples"
+            )
+        return self
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"train": self.num_train, "validation": self.num_validation, "test": self.num_test}
+
+
+class LeNet(Strict):
+    """NET-LENET."""
+
+    name: Literal["lenet"]
+    channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    kernel: Count
+    padding: Literal["VALID", "SAME"]
+    widths: list[Count]
+    initialisation: Initialisation
+
+
+class MLP(Strict):
+    """A multilayer perceptron."""
+
+    name: Literal["mlp"]
+    width: Count
+    depth: Count
+    initialisation: Initialisation
+
+
+class Regime(Strict):
+    """The rule for the learning rate: ηλ_max = `stability` at the sharpest of `num_seeds` initialisations."""
+
+    stability: Annotated[float, Field(gt=0, lt=2)]
+    num_seeds: Count
+
+
+class Training(Strict):
+    """What all training runs share."""
+
+    num_steps: Annotated[int, Field(ge=1, lt=MAX_STEPS)]
+    batch_size: Count | None
+    fit_loss: Positive
+    divergence_factor: Annotated[float, Field(gt=1, allow_inf_nan=False)]
+    records_per_decade: Count
+
+
+class KSweep(Strict):
+    """The axis of E-SWEEP."""
+
+    periods: Periods
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class TGNBaseline(Strict):
+    """Adam on every lazy problem, to ‖g‖ ≤ `tolerance`·‖g₀‖."""
+
+    learning_rate: Positive
+    tolerance: Annotated[float, Field(gt=0, lt=1)]
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class Sensitivity(Strict):
+    """The part of E-SWEEP that is run again at multiples of its learning rate."""
+
+    factors: Factors
+    periods: Periods
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class Scale(Strict):
+    """One preset: everything that a run of the pipeline depends on."""
+
+    name: Name
+    threads: Count
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    data: Data
+    net: Annotated[LeNet | MLP, Field(discriminator="name")]
+    regime: Regime
+    training: Training
+    k_sweep: KSweep
+    tgn_baseline: TGNBaseline
+    sensitivity: Sensitivity
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        batch, n = self.training.batch_size, self.data.num_train
+        if batch is not None and batch > n:
+            raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")
+        if "1" not in self.k_sweep.periods:
+            raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
+        if not set(self.sensitivity.periods) <= set(self.k_sweep.periods):
+            raise ValueError("sensitivity.periods must be among k_sweep.periods, with which they are compared")
+        return self
+
+
+class Params(Strict):
+    """The whole of params.yaml."""
+
+    presets: dict[Name, Scale]
+    scale: Scale
+
+
+def load(path: Path = PARAMS) -> Params:
+    """Read and validate params.yaml.
+
+    **Raises**: `ParamsError` with one line an error.
+    """
+    try:
+        return Params.model_validate(YAML(typ="safe").load(path))
+    except FileNotFoundError:
+        raise ParamsError(f"{path} not found: run this in the project's folder") from None
+    except YAMLError as error:
+        raise ParamsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        raise ParamsError("\n".join(_line(path, item) for item in error.errors())) from None
+
+
+def _line(path: Path, error) -> str:
+    key = ".".join(str(part) for part in error["loc"] if part not in ("lenet", "mlp"))
+    message = error["msg"].removeprefix("Value error, ")
+    got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {error['input']!r}"
+    return f"{path}: {key or 'top level'}: {message}{got}"

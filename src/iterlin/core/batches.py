@@ -1,0 +1,55 @@
+"""Full batches and seeded mini-batches of the lazy problem."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PyTree
+
+from iterlin.core.linearise import Linearised
+
+Predict = Callable[[PyTree[Array]], Float[Array, "n out"]]
+
+
+class FullBatch(eqx.Module):
+    """Every step sees all data, so one linearisation serves a whole phase: its primal is computed once."""
+
+    def init(self) -> None:
+        return None
+
+    def phase(self, linearised: Linearised, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, None]]:
+        predict = linearised.on(x)
+        return lambda step, order: (predict, y, order)
+
+
+class MiniBatch(eqx.Module):
+    """Batches of `size` from a fresh permutation of the n examples each epoch, of which n mod `size` are left out.
+
+    The permutation of an epoch follows from the key and the epoch alone.
+    """
+
+    key: Array
+    num_examples: int = eqx.field(static=True)
+    size: int = eqx.field(static=True)
+
+    def __check_init__(self):
+        if not 1 <= self.size <= self.num_examples:
+            raise ValueError(f"batch_size must lie between 1 and the {self.num_examples} examples, got {self.size}")
+
+    def init(self) -> Int[Array, " n"]:
+        return jnp.arange(self.num_examples, dtype=jnp.int32)
+
+    def phase(self, linearised: Linearised, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, Array]]:
+        num_batches = self.num_examples // self.size
+
+        def at(step, order):
+            epoch, batch = step // num_batches, step % num_batches
+            order = jax.lax.cond(batch == 0, lambda: self._permutation(epoch), lambda: order)
+            chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
+            return linearised.on(x[chosen]), y[chosen], order
+
+        return at
+
+    def _permutation(self, epoch):
+        return jax.random.permutation(jax.random.fold_in(self.key, epoch), self.init())

@@ -1,0 +1,40 @@
+"""The first-order Taylor expansion of a network in its parameters."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import optax
+from jaxtyping import Array, Float, PyTree
+
+
+class Linearised(eqx.Module):
+    """A network expanded about the parameters θ_s (T eq. 1 and 8).
+
+        f_lin(θ, x) = f(θ_s, x) + φ_s(x) (θ − θ_s),    φ_s = ∂f/∂θ at θ_s, of shape (n·out, p).
+
+    The Jacobian φ_s is never stored: it acts through forward and reverse differentiation. (T eq. 8 and
+    Algorithm 3 transpose φ on the wrong side; Algorithm 1 of W and A expands about θ_0 where θ_s is meant.)
+
+    **Arguments**: `fn(params, x)` maps parameters and n inputs to outputs (n, out); `params0` is θ_s.
+    """
+
+    fn: Callable
+    params0: PyTree[Array]
+
+    def on(self, x: Array) -> Callable[[PyTree[Array]], Float[Array, "n out"]]:
+        """Fix the inputs: θ ↦ f_lin(θ, x). The primal and its residuals are computed here, once."""
+        outputs0, jvp = jax.linearize(lambda params: self.fn(params, x), self.params0)
+        return lambda params: outputs0 + jvp(optax.tree.sub(params, self.params0))
+
+    def __call__(self, params: PyTree[Array], x: Array) -> Float[Array, "n out"]:
+        """f_lin(θ, x)."""
+        return self.on(x)(params)
+
+    def jvp(self, tangent: PyTree[Array], x: Array) -> Float[Array, "n out"]:
+        """v ↦ φ_s v."""
+        return jax.jvp(lambda params: self.fn(params, x), (self.params0,), (tangent,))[1]
+
+    def vjp(self, cotangent: Float[Array, "n out"], x: Array) -> PyTree[Array]:
+        """u ↦ φ_sᵀ u."""
+        return jax.vjp(lambda params: self.fn(params, x), self.params0)[1](cotangent)[0]

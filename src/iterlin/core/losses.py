@@ -1,0 +1,28 @@
+"""Losses, each the mean over n examples. They act on outputs and stay outside the linearisation (T App. A).
+
+The mean makes η independent of n. A source that sums over the data (W's learning rates fit a sum) has η_sum = η/n and
+λ_sum = n·λ.
+"""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int
+
+Loss = Callable[[Array, Array], Float[Array, ""]]
+
+
+def cross_entropy(logits: Float[Array, "n out"], labels: Int[Array, " n"]) -> Float[Array, ""]:
+    """Softmax and cross-entropy in nats: neither is ever linearised."""
+    return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+
+
+def squared_error(outputs: Float[Array, "n out"], targets: Float[Array, "n out"]) -> Float[Array, ""]:
+    """½‖f − y‖² per example (T §2.2, footnote 1): its derivative in f is the residual r = f − y, over n."""
+    return 0.5 * jnp.sum(jnp.square(outputs - targets), axis=-1).mean()
+
+
+def accuracy(logits: Float[Array, "n out"], labels: Int[Array, " n"]) -> Float[Array, ""]:
+    """The share of examples whose largest logit is that of their label."""
+    return jnp.mean(jnp.argmax(logits, axis=-1) == labels, dtype=logits.dtype)

@@ -1,0 +1,42 @@
+"""What is measured during training, and at which steps: pure functions."""
+
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from iterlin.core.linearise import Linearised
+from iterlin.core.losses import Loss, accuracy
+
+Splits = Mapping[str, tuple[Array, Array]]
+
+
+def log_spaced_steps(num_steps: int, per_decade: int) -> list[int]:
+    """Distinct steps, 0 and `num_steps` included, with at most `per_decade` of them in each decade."""
+    exponents = np.arange(np.log10(max(num_steps, 1)) * per_decade + 1) / per_decade
+    steps = {int(step) for step in np.round(10**exponents) if step < num_steps}
+    return sorted({0, *steps, num_steps})
+
+
+def measure(linearised: Linearised, loss: Loss, params, origin, splits: Splits) -> dict[str, Float[Array, ""]]:
+    """The network f and its linear proxy f_lin at θ, on every split.
+
+    `origin` is θ_0. Accuracy is measured where targets are class labels. The linearisation error is the root mean
+    square of f − f_lin over the outputs on the first split.
+    """
+    values = {
+        "distance_init": optax.tree.norm(optax.tree.sub(params, origin)),
+        "distance_phase": optax.tree.norm(optax.tree.sub(params, linearised.params0)),
+    }
+    for split, (x, y) in splits.items():
+        outputs = {"network": linearised.fn(params, x), "proxy": linearised(params, x)}
+        for model, f in outputs.items():
+            values[f"{model}_{split}_loss"] = loss(f, y)
+            if jnp.issubdtype(y.dtype, jnp.integer):
+                values[f"{model}_{split}_accuracy"] = accuracy(f, y)
+        if "linearisation_error" not in values:
+            residual = outputs["network"] - outputs["proxy"]
+            values["linearisation_error"] = jnp.sqrt(jnp.mean(jnp.square(residual)))
+    return values

@@ -1,0 +1,61 @@
+"""When to re-linearise. The training loop does not know which schedule it has."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax.core import Tracer
+from jaxtyping import Array, Bool, Float, Int
+
+FOREVER = 2**31 - 1
+
+
+class Schedule(eqx.Module):
+    """Ends the lazy phases. A subclass overrides one of the two questions, or both."""
+
+    def elapsed(self, phase_step: Int[Array, ""]) -> Bool[Array, ""]:
+        """Whether a phase ends once it has taken `phase_step` steps."""
+        return jnp.asarray(False)
+
+    def solved(self, gradient_norm: Float[Array, ""], initial_norm: Float[Array, ""]) -> Bool[Array, ""]:
+        """Whether a phase ends at parameters whose lazy problem has this gradient norm, before a further step.
+
+        `initial_norm` is that norm at the start of the phase.
+        """
+        return jnp.asarray(False)
+
+
+class Every(Schedule):
+    """Re-linearise every K steps (T Algorithm 3): K = 1 is gradient descent, K = ∞ lazy training.
+
+    K is data: one compiled program serves every K.
+    """
+
+    period: Int[Array, ""] = eqx.field(converter=lambda period: jnp.asarray(period, jnp.int32))
+
+    def __check_init__(self):
+        if not isinstance(self.period, Tracer) and self.period < 1:
+            raise ValueError(f"the period K must be at least 1, got {self.period}")
+
+    def elapsed(self, phase_step):
+        return phase_step >= self.period
+
+
+def Never() -> Every:
+    """K = ∞: train on the fixed empirical NTK of the initialisation."""
+    return Every(FOREVER)
+
+
+class OnConvergence(Schedule):
+    """Re-linearise once the lazy problem is solved: ‖g‖ ≤ τ‖g₀‖, the certificate of truncated Gauss–Newton.
+
+    The norm is that of the gradient of the lazy problem, g₀ the one at the start of the phase (T Algorithm 2, with
+    τ = β_t). Separable cross-entropy has no minimiser, so a tolerance is all that "solved" can mean there.
+    """
+
+    tolerance: Float[Array, ""] = eqx.field(converter=lambda tolerance: jnp.asarray(tolerance, float))
+
+    def __check_init__(self):
+        if not isinstance(self.tolerance, Tracer) and not 0 < self.tolerance < 1:
+            raise ValueError(f"the tolerance τ must lie between 0 and 1, got {self.tolerance}")
+
+    def solved(self, gradient_norm, initial_norm):
+        return gradient_norm <= self.tolerance.astype(gradient_norm.dtype) * initial_norm

@@ -1,0 +1,5 @@
+"""How a lazy phase is solved."""
+
+from iterlin.core.solvers.first_order import FirstOrder as FirstOrder
+from iterlin.core.solvers.first_order import adam as adam
+from iterlin.core.solvers.first_order import sgd as sgd

@@ -1,0 +1,52 @@
+"""E-SWEEP (T fig. 3): from K = 1 (gradient descent) over K = ∞ (lazy training) to truncated Gauss–Newton."""
+
+from pathlib import Path
+
+from tqdm import tqdm
+
+from iterlin.config import Scale, parse_period
+from iterlin.experiments.training_run import Recipe, run_kept
+from iterlin.results import write_cell
+from iterlin.runtime import run_side_by_side
+
+TGN = "tgn"
+
+
+def recipe(scale: Scale, learning_rate: float, period: str, run: int) -> Recipe:
+    """Run number `run` of the cell K = `period`: gradient descent (T Algorithm 3)."""
+    return _recipe(scale, run, "sgd", learning_rate, parse_period(period), None)
+
+
+def tgn_recipe(scale: Scale, run: int) -> Recipe:
+    """Run number `run` of truncated Gauss–Newton: Adam on every lazy problem until its certificate holds (T §4.1)."""
+    return _recipe(scale, run, "adam", scale.tgn_baseline.learning_rate, None, scale.tgn_baseline.tolerance)
+
+
+def _recipe(scale, run, solver, learning_rate, period, tolerance) -> Recipe:
+    return Recipe(
+        seed=scale.seed,
+        run=run,
+        threads=scale.threads,
+        sizes=scale.data.sizes,
+        net=scale.net.model_dump(),
+        training=scale.training.model_dump(),
+        solver=solver,
+        learning_rate=learning_rate,
+        period=period,
+        tolerance=tolerance,
+    )
+
+
+def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: str) -> None:
+    """Train the runs of all cells side by side, and write each cell to its folder."""
+    tasks = [(recipe, data) for recipes in cells.values() for recipe in recipes]
+    with tqdm(total=len(tasks), desc=title, unit="run") as bar:
+
+        def progress(finished):
+            for item in finished:
+                yield item
+                bar.update()
+
+        folders = iter(run_side_by_side(run_kept, tasks, scale.threads, progress))
+    for path, recipes in cells.items():
+        write_cell(path, [next(folders) for _ in recipes])

@@ -1,0 +1,128 @@
+"""One seeded training run on a data set, which the experiments share."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import numpy as np
+import pandas as pd
+
+from iterlin.core import (
+    Every,
+    Never,
+    OnConvergence,
+    Outcome,
+    Result,
+    adam,
+    cross_entropy,
+    functional,
+    ggn_max_eigenvalue,
+    sgd,
+    train,
+)
+from iterlin.data.splits import Split, draw_splits
+from iterlin.nets import build
+from iterlin.scratch import kept
+
+CODE = ("core", "nets", "data", "experiments/training_run.py")
+SOLVERS = {"sgd": sgd, "adam": adam}
+# Runs that set the regime and runs that results are read from never share a key.
+PURPOSES = {"result": 0, "regime": 1}
+
+
+class Recipe(NamedTuple):
+    """What a run depends on besides its data, in plain values."""
+
+    seed: int
+    run: int  # its key is folded into the seed's, so that more runs leave the old ones as they are
+    threads: int
+    sizes: dict[str, int]
+    net: dict[str, Any]
+    training: dict[str, Any]
+    solver: str
+    learning_rate: float
+    period: float | None  # K, or None to re-linearise on convergence
+    tolerance: float | None
+
+
+def keys(seed: int, run: int, purpose: str) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The keys of run i: for its splits, its initialisation and its batches."""
+    key = jax.random.fold_in(jax.random.key(seed), PURPOSES[purpose])
+    split, init, batches = jax.random.split(jax.random.fold_in(key, run), 3)
+    return split, init, batches
+
+
+def initial(
+    net: dict, sizes: dict[str, int], data: dict[str, np.ndarray], split_key, init_key
+) -> tuple[Any, dict[str, Split]]:
+    """The network before training and the standardised splits."""
+    images, labels = data["images"], data["labels"]
+    splits = draw_splits(images, labels, sizes, split_key)
+    return build(**net, input_shape=images.shape[1:], num_classes=int(labels.max()) + 1, key=init_key), splits
+
+
+def run(recipe: Recipe, data: dict[str, np.ndarray]) -> Result:
+    """Train as the recipe says."""
+    split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
+    model, splits = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+    if recipe.period is None:
+        schedule = OnConvergence(recipe.tolerance)
+    else:
+        schedule = Never() if recipe.period == float("inf") else Every(int(recipe.period))
+    solver = SOLVERS[recipe.solver](recipe.learning_rate)
+    return train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, key=batch_key, **recipe.training)
+
+
+def run_kept(task: tuple[Recipe, Path]) -> Path:
+    """The folder with the results of a recipe on the data in an `.npz` file, computed unless it is kept already."""
+    recipe, data_path = task
+    data = dict(np.load(data_path))
+
+    def compute(folder: Path) -> None:
+        result = run(recipe, data)
+        pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
+        (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
+        eqx.tree_serialise_leaves(folder / "model.eqx", result.model)
+
+    description = recipe._asdict() | {"data": {name: _digest(array) for name, array in data.items()}}
+    return kept(description, CODE, compute)
+
+
+def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
+    """One row about a run: how it ended, and test accuracies of the network and of its proxy.
+
+    Three accuracies each: at the end (none if the run diverged); at the record with the best validation accuracy; and
+    the best on the test data, which is the papers' "optimal early stopping" and flatters. Ties go to the first.
+    """
+    curve, last = pd.DataFrame(result.records), result.records[-1]
+    row: dict[str, Any] = {
+        "run": recipe.run,
+        "outcome": result.outcome.name,
+        "steps": last["step"],
+        "feature_updates": last["feature_updates"],
+        "last_phase_ended": bool(result.state.due),
+        "network_train_accuracy": last["network_train_accuracy"],
+        "network_train_loss": last["network_train_loss"],
+    }
+    for model in ("network", "proxy"):
+        test, validation = curve[f"{model}_test_accuracy"], curve[f"{model}_validation_accuracy"]
+        row[f"{model}_final"] = None if result.outcome is Outcome.diverged else float(test.iloc[-1])
+        row[f"{model}_validation_stopped"] = float(test.iloc[validation.to_numpy().argmax()])
+        row[f"{model}_test_stopped"] = float(test.max())
+    return row
+
+
+def max_eigenvalue(task: tuple[int, int, dict, dict[str, int], Path]) -> float:
+    """λ_max of the GGN at initialisation, for one of the draws that set the regime."""
+    seed, draw, net, sizes, data_path = task
+    split_key, init_key, power_key = keys(seed, draw, "regime")
+    model, splits = initial(net, sizes, dict(np.load(data_path)), split_key, init_key)
+    params, fn = functional(model)
+    return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()
+
+
+def _digest(array: np.ndarray) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()

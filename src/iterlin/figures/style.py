@@ -1,0 +1,61 @@
+"""One look for all figures: the same colour for the same K everywhere, and the same bytes each time."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from iterlin.config import parse_period
+
+MARKERS = "osD^vP*Xph"
+SETTINGS: Any = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 100,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4,
+    "savefig.dpi": 160,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "iterlin",
+}
+
+
+def colour(cell: str) -> tuple[float, ...] | str:
+    """Viridis from K = 1 to 10⁸; lazy training is black, truncated Gauss–Newton vermillion."""
+    if cell in ("inf", "tgn"):
+        return {"inf": "black", "tgn": "#d55e00"}[cell]
+    share = min(1, math.log10(parse_period(cell)) / 8)
+    return mpl.colormaps["viridis"](0.92 * share**0.7)
+
+
+def label(cell: str) -> str:
+    """What a cell is called in legends and tables."""
+    names = {"inf": "K = ∞ (lazy)", "tgn": "TGN", "1": "K = 1 (GD)"}
+    return names.get(cell, f"K = {cell}")
+
+
+def line_style(cell: str) -> str:
+    """Solid for finite K."""
+    return {"inf": "--", "tgn": "-."}.get(cell, "-")
+
+
+def percent(axes: Axes) -> None:
+    """An accuracy axis, in percent."""
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=None, symbol=""))
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """As SVG and PNG, without dates."""
+    figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})

@@ -1,0 +1,17 @@
+"""Networks, by the names that params.yaml uses."""
+
+import jax
+from jaxtyping import Array
+
+from iterlin.nets.initialise import initialise as initialise
+from iterlin.nets.lenet import LeNet as LeNet
+from iterlin.nets.mlp import MLP as MLP
+
+NETS = {"lenet": LeNet, "mlp": MLP}
+
+
+def build(name: str, input_shape: tuple[int, ...], num_classes: int, *, initialisation: str, key: Array, **settings):
+    """The network `name` for inputs of this shape, with freshly drawn parameters."""
+    build_key, weight_key = jax.random.split(key)
+    model = NETS[name](input_shape, num_classes, **settings, key=build_key)
+    return initialise(model, initialisation, weight_key)

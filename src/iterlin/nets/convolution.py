@@ -1,0 +1,62 @@
+"""Convolution and pooling that XLA runs fast on a CPU, also inside loops.
+
+`lax.conv_general_dilated` is up to ten times slower inside `lax.scan` and `lax.while_loop` on a CPU
+(https://github.com/jax-ml/jax/issues/12868), and the derivative of `lax.reduce_window` is several times slower than
+that of a maximum. On a GPU the convolution is left to cuDNN.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+DIMENSIONS = ("NHWC", "HWIO", "NHWC")
+
+
+def conv2d(
+    x: Float[Array, "height width channels"],
+    kernel: Float[Array, "size size channels out"],
+    padding: str,
+) -> Float[Array, "rows columns out"]:
+    """Cross-correlation of one image with stride 1 and `"VALID"` or `"SAME"` padding."""
+    if jax.default_backend() != "cpu":
+        return jax.lax.conv_general_dilated(x[None], kernel, (1, 1), padding, dimension_numbers=DIMENSIONS)[0]
+    return conv2d_by_patches(x, kernel, padding)
+
+
+def conv2d_by_patches(x: Array, kernel: Array, padding: str) -> Array:
+    """The same as one matrix product of all patches with the kernel (im2col)."""
+    size, _, channels, out = kernel.shape
+    if padding == "SAME":
+        before = (size - 1) // 2
+        x = jnp.pad(x, ((before, size - 1 - before), (before, size - 1 - before), (0, 0)))
+    rows, columns = x.shape[0] - size + 1, x.shape[1] - size + 1
+    shifted = [x[i : i + rows, j : j + columns] for i in range(size) for j in range(size)]
+    return jnp.concatenate(shifted, axis=-1) @ kernel.reshape(size * size * channels, out)
+
+
+def max_pool(x: Float[Array, "height width channels"]) -> Float[Array, "rows columns channels"]:
+    """2×2 max-pooling with stride 2; an odd last row or column is left out."""
+    x = x[: x.shape[0] // 2 * 2, : x.shape[1] // 2 * 2]
+    top = jnp.maximum(x[0::2, 0::2], x[0::2, 1::2])
+    return jnp.maximum(top, jnp.maximum(x[1::2, 0::2], x[1::2, 1::2]))
+
+
+class Conv2d(eqx.Module):
+    """A convolutional layer on images (height, width, channels), with a square kernel and stride 1."""
+
+    weight: Float[Array, "size size channels out"]
+    bias: Float[Array, " out"]
+    padding: str = eqx.field(static=True)
+
+    def __init__(self, channels: int, out: int, size: int, padding: str, *, key: Array):
+        if padding not in ("VALID", "SAME"):
+            raise ValueError(f"padding must be 'VALID' or 'SAME', got {padding!r}")
+        bound = 1 / (size * size * channels) ** 0.5
+        weight_key, bias_key = jax.random.split(key)
+        self.weight = jax.random.uniform(weight_key, (size, size, channels, out), minval=-bound, maxval=bound)
+        self.bias = jax.random.uniform(bias_key, (out,), minval=-bound, maxval=bound)
+        self.padding = padding
+
+    def __call__(self, x: Float[Array, "height width channels"]) -> Float[Array, "rows columns out"]:
+        return conv2d(x, self.weight, self.padding) + self.bias

@@ -1,0 +1,190 @@
+"""The report: one Markdown text from tables and figures, and the same as one self-contained HTML page."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from markdown_it import MarkdownIt
+
+from iterlin.config import Scale
+from iterlin.data import DATA_SETS
+
+Tables = Mapping[str, pd.DataFrame]
+NAMES = {"inf": "∞", "tgn": "TGN"}
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; }}
+h1, h2 {{ line-height: 1.2; }}
+table {{ border-collapse: collapse; font-size: 0.85rem; display: block; overflow-x: auto; }}
+th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }}
+th:first-child, td:first-child {{ text-align: left; }}
+svg {{ max-width: 100%; height: auto; }}
+code {{ background: #f3f3f3; padding: 0 0.2rem; }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def markdown(scale: Scale, regime: dict, tables: Tables) -> str:
+    """The text of the report."""
+    sections = [
+        f"# Iterative linearisation: the `{scale.name}` scale",
+        _setting(scale, regime),
+        _sweep(scale, tables["k_sweep"]),
+        _figures(),
+        _sensitivity(scale, tables["sensitivity"], tables["k_sweep"]),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def html(text: str, figures: Path) -> str:
+    """The report as a page that needs no other file: figures are drawn in it."""
+    body = MarkdownIt("commonmark").enable("table").render(text)
+    title = text.splitlines()[0].removeprefix("# ").replace("`", "")
+    return PAGE.format(
+        title=title, body=re.sub(r'<img src="figures/([a-z_]+)\.svg" alt="([^"]*)" ?/>', _inline(figures), body)
+    )
+
+
+def _inline(figures: Path):
+    def svg(match: re.Match) -> str:
+        name, alt = match.groups()
+        drawing = (figures / f"{name}.svg").read_text(encoding="utf-8")
+        drawing = drawing[drawing.index("<svg") :]
+        # Names inside a drawing would clash with those of the next one on the same page.
+        drawing = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", drawing)
+        return drawing.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
+
+    return svg
+
+
+def _setting(scale: Scale, regime: dict) -> str:
+    data, net, training = scale.data, scale.net, scale.training
+    batch = "full batches" if training.batch_size is None else f"mini-batches of {training.batch_size}"
+    details = ", ".join(f"{key} {value}" for key, value in net.model_dump().items() if key != "name")
+    eigenvalues = regime["max_eigenvalues"]
+    return f"""## Setting
+
+- **Data**: `{data.name}`, {DATA_SETS[data.name].source}. Each run draws its own split of {data.num_train} training,
+  {data.num_validation} validation and {data.num_test} test examples.
+- **Network**: `{net.name}` ({details}).
+- **Training**: cross-entropy, {batch}, gradient descent with η = {regime["learning_rate"]:g}, up to
+  {training.num_steps} steps. A run stops at a feature update once the network classifies the whole training set
+  correctly with a loss of at most {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
+  finite or exceeds {training.divergence_factor:g} times the initial one.
+- **Regime**: η = {regime["stability"]:g} / λ_max, where λ_max is the largest eigenvalue of the Gauss–Newton matrix at
+  initialisation over {len(eigenvalues)} draws that no result uses (from {min(eigenvalues):.3g} to
+  {max(eigenvalues):.3g})."""
+
+
+def _sweep(scale: Scale, table: pd.DataFrame) -> str:
+    rows = pd.DataFrame(
+        {
+            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "runs": table["runs"],
+            "fitted": table["fitted"],
+            "step limit": table["step_limit"],
+            "diverged": table["diverged"],
+            "steps": table["median_steps"].map("{:g}".format),
+            "updates": table["median_feature_updates"].map("{:g}".format),
+            "validation-stopped": _percent(table, "network_validation_stopped"),
+            "difference from K = 1": _percent(table, "difference"),
+            "test-stopped": _percent(table, "network_test_stopped"),
+            "at the end": _percent(table, "network_final"),
+            "proxy at the end": _percent(table, "proxy_final"),
+        }
+    )
+    tgn = table[table["cell"] == "tgn"].iloc[0]
+    certificate = f"‖g‖ ≤ {scale.tgn_baseline.tolerance:g}·‖g₀‖"
+    if tgn["last_phase_ended"] == tgn["runs"]:
+        baseline = (
+            f"TGN is truncated Gauss–Newton: Adam on each lazy problem until {certificate}, reached in every phase."
+        )
+    else:
+        short = int(tgn["runs"] - tgn["last_phase_ended"])
+        baseline = (
+            f"The row TGN is **not** truncated Gauss–Newton: in {short} of {tgn['runs']} runs the last lazy problem "
+            f"was not solved to {certificate} within the step limit."
+        )
+    return f"""## E-SWEEP: accuracy against the period K
+
+Test accuracy in percent: mean over runs and 95 % t-interval. Steps and feature updates are medians.
+*Validation-stopped* is read at the record with the best validation accuracy. *Test-stopped* is the papers' "optimal
+early stopping": chosen on the test data, so it flatters. Accuracies are those of the network, except for the last
+column, which is the linear proxy's: for K = ∞ it is the model that was trained. The difference is of validation-stopped
+accuracies, paired by run. Runs that diverged have no accuracy at the end.
+
+{_markdown_table(rows)}
+
+{baseline}"""
+
+
+def _figures() -> str:
+    return """## Figures
+
+Lines are means over runs, bands 95 % t-intervals. A run that has stopped keeps its last value.
+
+![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
+
+*Test accuracy of the network against steps (after T fig. 3). Within a long phase the network drifts from the proxy
+that is being trained, and may fall before the next feature update.*
+
+![Test accuracy against K](figures/k_sweep_accuracy.svg)
+
+*Test accuracy against K in three readings.*
+
+![Network and linear proxy for large K](figures/k_sweep_proxy.svg)
+
+*The network and the linear proxy that is trained in its place (after T fig. 2).*
+
+![Distance, linearisation error and feature updates against steps](figures/k_sweep_movement.svg)
+
+*How far the parameters move, how wrong the linearisation becomes, and how often it is renewed.*"""
+
+
+def _sensitivity(scale: Scale, around: pd.DataFrame, sweep: pd.DataFrame) -> str:
+    here = sweep[sweep["cell"].isin(around["cell"])].assign(factor=1.0)
+    table = pd.concat([around, here]).sort_values("factor", kind="stable")
+    rows = pd.DataFrame(
+        {
+            "η ×": table["factor"].map("{:g}".format),
+            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "runs": table["runs"],
+            "fitted": table["fitted"],
+            "diverged": table["diverged"],
+            "updates": table["median_feature_updates"].map("{:g}".format),
+            "validation-stopped": _percent(table, "network_validation_stopped"),
+            "difference from K = 1": _percent(table, "difference"),
+        }
+    )
+    return f"""## Around the setting
+
+The same at other learning rates, with {scale.sensitivity.num_seeds} runs each (the sweep's own rows are η × 1).
+
+{_markdown_table(rows)}
+
+![Accuracy at multiples of the learning rate](figures/sensitivity.svg)
+
+*Validation-stopped test accuracy at multiples of the learning rate.*"""
+
+
+def _percent(table: pd.DataFrame, name: str) -> list[str]:
+    parts = zip(table[f"{name}_mean"], table[f"{name}_low"], table[f"{name}_high"], strict=True)
+    return [
+        "–" if pd.isna(mean) else f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]" for mean, low, high in parts
+    ]
+
+
+def _markdown_table(rows: pd.DataFrame) -> str:
+    return rows.to_markdown(index=False, disable_numparse=True, colalign=("left", *("right",) * (rows.shape[1] - 1)))

@@ -1,0 +1,77 @@
+"""Where the pipeline's files lie, and the files of a cell: curves, one row a run, and the trained models.
+
+results/<scale>/<experiment>/<cell>/curves.csv, runs.csv, models/<run>.eqx
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+FLOATS = "%.8g"
+
+
+class Layout:
+    """The paths of one scale, relative to the project's folder; dvc.yaml declares the same ones."""
+
+    def __init__(self, scale: str):
+        self.data = Path(f"data/{scale}.npz")
+        self.results = Path(f"results/{scale}")
+        self.regime = self.results / "regime.json"
+        self.report = Path(f"reports/{scale}")
+        self.tables = self.report / "tables"
+        self.figures = self.report / "figures"
+        self.tracked = Path(f"tracking/{scale}.json")
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which takes the place of `path` only once it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
+        new = Path(unfinished) / "new"
+        new.mkdir()
+        yield new
+        if path.exists():
+            os.replace(path, Path(unfinished) / "old")
+        os.replace(new, path)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file that is never seen half-written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}-{os.getpid()}")
+    unfinished.write_bytes(content)
+    os.replace(unfinished, path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """The same for text."""
+    write_bytes(path, text.encode())
+
+
+def write_cell(path: Path, runs: list[Path]) -> None:
+    """Gather the folders of finished runs, in their order, into one cell."""
+    with whole_folder(path) as folder:
+        (folder / "models").mkdir()
+        curves, rows = [], []
+        for run in runs:
+            row = json.loads((run / "run.json").read_text())
+            curve = pd.read_csv(run / "curve.csv")
+            curve.insert(0, "run", row["run"])
+            rows.append(row)
+            curves.append(curve)
+            shutil.copyfile(run / "model.eqx", folder / "models" / f"{row['run']}.eqx")
+        pd.concat(curves).to_csv(folder / "curves.csv", index=False, float_format=FLOATS)
+        pd.DataFrame(rows).to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
+
+
+def read_cells(folder: Path, cells: list[str], table: str) -> pd.DataFrame:
+    """`curves` or `runs` of the listed cells alone, in that order, with a first column `cell`."""
+    frames = [pd.read_csv(folder / cell / f"{table}.csv") for cell in cells]
+    return pd.concat(frames, keys=cells, names=["cell", None]).reset_index(level="cell").reset_index(drop=True)

@@ -1,0 +1,62 @@
+"""How a stage starts, and how its runs share the processors. Nothing here imports jax: threads are set before that."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+from iterlin.config import ParamsError, Scale, load
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+def begin_stage() -> tuple[Scale, list[str]]:
+    """The parameters, and the cell of this stage, which DVC names `stage@scale-cell` in `DVC_STAGE`.
+
+    Also fixes what the processes of this stage inherit: the number of threads, and the compilation cache. XLA's bytes
+    change with the number of threads of its pool, so that number is a parameter and not the machine's.
+    """
+    try:
+        scale = load().scale
+    except ParamsError as error:
+        sys.exit(str(error))
+    stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
+    name, *cell = item.split("-")
+    if name != scale.name:
+        sys.exit(f"DVC_STAGE is {stage}@{item}, not a stage of scale {scale.name}: run this through `dvc repro`")
+    os.environ["NPROC"] = str(scale.threads)
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(".cache/jax").resolve()))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    return scale, cell
+
+
+def num_workers(threads: int) -> int:
+    """How many runs fit on this machine side by side; `ITERLIN_WORKERS` overrides it."""
+    return int(os.environ.get("ITERLIN_WORKERS", max(1, len(os.sched_getaffinity(0)) // threads)))
+
+
+def run_side_by_side(
+    function: Callable[[Task], Answer], tasks: Sequence[Task], threads: int, progress: Callable[[Iterable], Iterable]
+) -> list[Answer]:
+    """The function's answers in the order of the tasks, each computed in a process of its own kind.
+
+    **Raises**: `SystemExit` naming the remedy if a process is killed, as it is when memory runs out.
+    """
+    workers = min(len(tasks), num_workers(threads))
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(function, task) for task in tasks]
+        try:
+            for future in progress(as_completed(futures)):
+                future.result()
+        except BrokenProcessPool:
+            stage = os.environ.get("DVC_STAGE", "this stage")
+            sys.exit(
+                f"{stage}: a training process was killed, perhaps for lack of memory. Finished runs are kept: set "
+                f"ITERLIN_WORKERS={max(1, workers // 2)} and run `dvc repro` again"
+            )
+        return [future.result() for future in futures]

@@ -1,0 +1,59 @@
+"""From the cells of the sweep to the tables that figures and report read: means over runs, with 95 % t-intervals."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+CONFIDENCE = 0.95
+ACCURACIES = tuple(
+    f"{model}_{reading}"
+    for model in ("network", "proxy")
+    for reading in ("validation_stopped", "test_stopped", "final")
+)
+# The reading that comparisons use: chosen without the test data.
+COMPARED = "network_validation_stopped"
+
+
+def interval(values: pd.Series) -> dict[str, float]:
+    """Mean and t-interval over runs; missing values (of runs that diverged) are left out."""
+    values = values.dropna()
+    mean = float(values.mean()) if len(values) else np.nan
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()) if len(values) > 1 else np.nan
+    return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
+def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    """One row a cell: how its runs ended, the accuracies, and the difference from `reference`, paired by run."""
+    rows = []
+    for cell, group in runs.groupby("cell", sort=False):
+        row = {"cell": cell, "runs": len(group)}
+        row |= {outcome: int((group["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
+        row["last_phase_ended"] = int(group["last_phase_ended"].sum())
+        row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates")}
+        for name in ACCURACIES:
+            row |= {f"{name}_{part}": value for part, value in interval(group[name]).items()}
+        difference = group.set_index("run")[COMPARED] - reference.set_index("run")[COMPARED]
+        row |= {f"difference_{part}": value for part, value in interval(difference).items()}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def mean_curves(curves: pd.DataFrame) -> pd.DataFrame:
+    """Per cell and step, mean and interval over runs of what was recorded.
+
+    A run keeps its last values after its end, and between its records those of the record before.
+    """
+    names = [name for name in curves.columns if name not in ("cell", "run", "step", "phase_step")]
+    tables = []
+    for cell, group in curves.groupby("cell", sort=False):
+        table = {}
+        for name in names:
+            by_run = group.pivot_table(index="step", columns="run", values=name, aggfunc="last").ffill()
+            half = stats.t.ppf((1 + CONFIDENCE) / 2, by_run.shape[1] - 1) * by_run.sem(axis=1)
+            table[f"{name}_mean"] = by_run.mean(axis=1)
+            table[f"{name}_low"] = by_run.mean(axis=1) - half
+            table[f"{name}_high"] = by_run.mean(axis=1) + half
+        frame = pd.DataFrame(table).reset_index()
+        frame.insert(0, "cell", cell)
+        tables.append(frame)
+    return pd.concat(tables)

@@ -1,0 +1,16 @@
+"""Validate all parameters, and trace the network at its true shapes, before anything is computed."""
+
+from iterlin.results import Layout, write_text
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.check import trace
+
+    trace(scale)
+    write_text(Layout(scale.name).results / "check.txt", "all parameters are valid\n")
+
+
+if __name__ == "__main__":
+    main()

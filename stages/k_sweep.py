@@ -1,0 +1,20 @@
+"""E-SWEEP: train all runs of one K."""
+
+import json
+
+from iterlin.results import Layout
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, (period,) = begin_stage()
+    from iterlin.experiments.k_sweep import recipe, run_cells
+
+    layout = Layout(scale.name)
+    learning_rate = json.loads(layout.regime.read_text())["learning_rate"]
+    recipes = [recipe(scale, learning_rate, period, run) for run in range(scale.k_sweep.num_seeds)]
+    run_cells(scale, layout.data, {layout.results / "k_sweep" / period: recipes}, f"K = {period}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""From tables to figures."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from iterlin.figures import FIGURES
+from iterlin.figures.style import SETTINGS, save
+from iterlin.results import Layout, whole_folder
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    layout = Layout(scale.name)
+    mpl.use("agg")
+    tables = {path.stem: pd.read_csv(path, dtype={"cell": str}) for path in layout.tables.glob("*.csv")}
+    with whole_folder(layout.figures) as folder, mpl.rc_context(SETTINGS):
+        for name, draw in FIGURES.items():
+            figure = draw(tables)
+            save(figure, folder / name)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

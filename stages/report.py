@@ -1,0 +1,22 @@
+"""From tables and figures to one page."""
+
+import json
+
+import pandas as pd
+
+from iterlin.report import html, markdown
+from iterlin.results import Layout, write_text
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    layout = Layout(scale.name)
+    tables = {path.stem: pd.read_csv(path, dtype={"cell": str}) for path in layout.tables.glob("*.csv")}
+    text = markdown(scale, json.loads(layout.regime.read_text()), tables)
+    write_text(layout.report / "REPORT.md", text)
+    write_text(layout.report / "index.html", html(text, layout.figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""From results to the tables that figures and report read."""
+
+import json
+
+import pandas as pd
+
+from iterlin.results import Layout, read_cells, whole_folder, write_text
+from iterlin.runtime import begin_stage
+from iterlin.tables import ACCURACIES, mean_curves, summarise
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    layout, periods, axes = Layout(scale.name), scale.k_sweep.periods, scale.sensitivity
+
+    def sweep(table: str) -> pd.DataFrame:
+        tgn = read_cells(layout.results, ["tgn"], table)
+        return pd.concat([read_cells(layout.results / "k_sweep", periods, table), tgn], ignore_index=True)
+
+    runs = sweep("runs")
+    summary = summarise(runs, reference=runs[runs["cell"] == "1"])
+    around = []
+    for factor in axes.factors:
+        runs_there = read_cells(layout.results / "sensitivity" / factor, axes.periods, "runs")
+        rows = summarise(runs_there, reference=runs_there[runs_there["cell"] == axes.periods[0]])
+        rows.insert(0, "factor", factor)
+        around.append(rows)
+
+    tables = {
+        "k_sweep": summary,
+        "k_sweep_runs": runs,
+        "k_sweep_curves": mean_curves(sweep("curves")),
+        "sensitivity": pd.concat(around),
+    }
+    with whole_folder(layout.tables) as folder:
+        for name, table in tables.items():
+            table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
+    metrics = {row["cell"]: {name: row[f"{name}_mean"] for name in ACCURACIES} for _, row in summary.iterrows()}
+    write_text(layout.report / "metrics.json", json.dumps({"test_accuracy": metrics}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

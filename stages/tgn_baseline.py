@@ -1,0 +1,17 @@
+"""The baseline of E-SWEEP: truncated Gauss–Newton, with Adam on each lazy problem."""
+
+from iterlin.results import Layout
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.k_sweep import TGN, run_cells, tgn_recipe
+
+    layout = Layout(scale.name)
+    recipes = [tgn_recipe(scale, run) for run in range(scale.tgn_baseline.num_seeds)]
+    run_cells(scale, layout.data, {layout.results / TGN: recipes}, "TGN")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""Show the results in MLflow."""
+
+import json
+
+from iterlin.results import Layout, write_text
+from iterlin.runtime import begin_stage
+from iterlin.tracking import cells, sync
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    sync(scale)
+    shown = {cell.stage: cell.hash for cell in cells(scale)}
+    write_text(Layout(scale.name).tracked, json.dumps(shown, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
