@@ -19,18 +19,20 @@ def main() -> None:
 
     runs = sweep("runs")
     summary = summarise(runs, reference=runs[runs["cell"] == "1"])
-    around = []
-    for factor in axes.factors:
-        runs_there = read_cells(layout.results / "sensitivity" / factor, axes.periods, "runs")
-        rows = summarise(runs_there, reference=runs_there[runs_there["cell"] == axes.periods[0]])
-        rows.insert(0, "factor", factor)
-        around.append(rows)
+    own = runs[runs["cell"].isin(axes.periods) & (runs["run"] < axes.num_seeds)]
+    around = {"1": own} | {
+        factor: read_cells(layout.results / "sensitivity" / factor, axes.periods, "runs") for factor in axes.factors
+    }
+    sensitivity = [
+        summarise(around[factor], reference=around[factor].query("cell == '1'")).assign(factor=factor)
+        for factor in sorted(around, key=float)
+    ]
 
     tables = {
         "k_sweep": summary,
         "k_sweep_runs": runs,
         "k_sweep_curves": mean_curves(sweep("curves")),
-        "sensitivity": pd.concat(around),
+        "sensitivity": pd.concat(sensitivity),
     }
     with whole_folder(layout.tables) as folder:
         for name, table in tables.items():

@@ -167,8 +167,13 @@ class Scale(Strict):
             raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")
         if "1" not in self.k_sweep.periods:
             raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
-        if not set(self.sensitivity.periods) <= set(self.k_sweep.periods):
-            raise ValueError("sensitivity.periods must be among k_sweep.periods, with which they are compared")
+        around = self.sensitivity
+        if not {"1"} <= set(around.periods) <= set(self.k_sweep.periods):
+            raise ValueError('sensitivity.periods must contain "1" and be among k_sweep.periods')
+        if around.num_seeds > self.k_sweep.num_seeds:
+            raise ValueError("sensitivity.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
+        if "1" in around.factors:
+            raise ValueError('sensitivity.factors must not contain "1": that is the sweep itself')
         return self
 
 

@@ -31,26 +31,46 @@ def curves(tables: Tables) -> Figure:
 
 
 def accuracy(tables: Tables) -> Figure:
-    """Test accuracy against K, in three readings, with every run of the first."""
-    table, runs = tables["k_sweep"], tables["k_sweep_runs"]
-    figure, axes = plt.subplots(figsize=(6.4, 3.6))
+    """Test accuracy against K, in three readings, with every run of the first; and its difference from K = 1."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.6), width_ratios=(3, 2))
+    _readings(left, tables["k_sweep"], tables["k_sweep_runs"])
+    _differences(right, tables["k_sweep"].query("cell not in ('1', 'inf')"))
+    return figure
+
+
+def _readings(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
     at = np.arange(len(table))
     for (name, (text, marker)), shift in zip(READINGS.items(), (-0.2, 0.0, 0.2), strict=True):
-        mean = table[f"{name}_mean"]
-        errors = (mean - table[f"{name}_low"], table[f"{name}_high"] - mean)
-        for x, y, low, high, cell in zip(at + shift, mean, *errors, table["cell"], strict=True):
-            axes.errorbar(x, y, ([low], [high]), fmt=marker, color=colour(cell), capsize=2.5, zorder=3)
+        _points(axes, at + shift, table, name, marker)
         axes.plot([], [], marker, color="0.35", label=text)
     first = next(iter(READINGS))
     for x, (cell, group) in zip(at - 0.32, _cells(runs), strict=True):
         axes.plot(np.full(len(group), x), group[first], "_", color=colour(cell), alpha=0.6)
     axes.plot([], [], "_", color="0.35", label="single runs of the first reading")
-    axes.set_xticks(at, [label(cell).removeprefix("K = ") for cell in table["cell"]])
-    axes.set_xlabel("steps between feature updates, K")
+    _cell_axis(axes, table)
     axes.set_ylabel("test accuracy of the network (%)")
     percent(axes)
     axes.legend(loc="lower left")
-    return figure
+
+
+def _differences(axes: Axes, table: pd.DataFrame) -> None:
+    _points(axes, np.arange(len(table)), table, "difference", "o")
+    axes.axhline(0, color=colour("1"), linewidth=0.8)
+    _cell_axis(axes, table)
+    axes.set_ylabel("difference from K = 1, paired\n(points; stopped on validation data)")
+    percent(axes)
+
+
+def _points(axes: Axes, at: np.ndarray, table: pd.DataFrame, name: str, marker: str) -> None:
+    """Means with their intervals."""
+    columns = (table["cell"], table[f"{name}_mean"], table[f"{name}_low"], table[f"{name}_high"])
+    for x, cell, mean, low, high in zip(at, *columns, strict=True):
+        axes.errorbar(x, mean, ([mean - low], [high - mean]), fmt=marker, color=colour(cell), capsize=2.5, zorder=3)
+
+
+def _cell_axis(axes: Axes, table: pd.DataFrame) -> None:
+    axes.set_xticks(range(len(table)), [label(cell).removeprefix("K = ") for cell in table["cell"]])
+    axes.set_xlabel("steps between feature updates, K")
 
 
 def proxy(tables: Tables) -> Figure:
@@ -90,10 +110,8 @@ def movement(tables: Tables) -> Figure:
 
 def sensitivity(tables: Tables) -> Figure:
     """What the choice of the learning rate changes: accuracy per K at multiples of it."""
-    table = pd.concat([tables["sensitivity"], tables["k_sweep"].assign(factor=1.0)])
-    cells = list(dict.fromkeys(tables["sensitivity"]["cell"]))
-    table = table[table["cell"].isin(cells)].sort_values("factor", kind="stable")
-    factors = sorted(set(table["factor"]))
+    table = tables["sensitivity"]
+    cells, factors = list(dict.fromkeys(table["cell"])), list(dict.fromkeys(table["factor"]))
     figure, axes = plt.subplots(figsize=(4.6, 3.2))
     name = next(iter(READINGS))
     for shift, cell in zip(np.linspace(-0.1, 0.1, len(cells)), cells, strict=True):

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from iterlin.config import parse_period
 
-MARKERS = "osD^vP*Xph"
 SETTINGS: Any = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -32,11 +32,10 @@ SETTINGS: Any = {
 
 
 def colour(cell: str) -> tuple[float, ...] | str:
-    """Viridis from K = 1 to 10⁸; lazy training is black, truncated Gauss–Newton vermillion."""
+    """Viridis over log K, most of it for K up to 10⁴; lazy training is black, truncated Gauss–Newton vermillion."""
     if cell in ("inf", "tgn"):
         return {"inf": "black", "tgn": "#d55e00"}[cell]
-    share = min(1, math.log10(parse_period(cell)) / 8)
-    return mpl.colormaps["viridis"](0.92 * share**0.7)
+    return mpl.colormaps["viridis"](np.interp(math.log10(parse_period(cell)), (0, 4, 8), (0, 0.75, 0.95)))
 
 
 def label(cell: str) -> str:
@@ -45,9 +44,9 @@ def label(cell: str) -> str:
     return names.get(cell, f"K = {cell}")
 
 
-def line_style(cell: str) -> str:
-    """Solid for finite K."""
-    return {"inf": "--", "tgn": "-."}.get(cell, "-")
+def line_style(cell: str) -> str | tuple[int, tuple[int, int]]:
+    """Solid for powers of ten, which stand apart from the K between them."""
+    return {"inf": "--", "tgn": "-."}.get(cell, "-" if math.log10(parse_period(cell)).is_integer() else (0, (5, 1)))
 
 
 def percent(axes: Axes) -> None:
