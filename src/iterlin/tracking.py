@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import subprocess
-import warnings
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,11 @@ from iterlin.tables import interval, mean_curves
 
 BATCH = 1000  # metrics that MLflow takes in one request
 ROOT = Path(os.environ.get("DVC_ROOT", ".")).resolve()
-QUIET = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_ENABLE_ASYNC_LOGGING": "false", "GIT_PYTHON_REFRESH": "quiet"}
+DEFAULTS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+}
 
 
 class Cell(NamedTuple):
@@ -70,12 +74,13 @@ def sync(scale: Scale) -> int:
 
     Best effort: what goes wrong becomes a warning, since no result depends on it.
     """
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
     try:
         return _sync(scale)
     except Exception as error:
         text = " ".join(str(error).split())
-        warnings.warn(f"MLflow at {uri()}: {type(error).__name__}: {text}; try `iterlin sync` later", stacklevel=2)
+        print(f"warning: nothing shown in MLflow at {uri()}: {text}. Try `iterlin sync` later", file=sys.stderr)
         return 0
 
 

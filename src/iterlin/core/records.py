@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.linearise import Linearised
 from iterlin.core.losses import Loss, accuracy
@@ -20,11 +20,13 @@ def log_spaced_steps(num_steps: int, per_decade: int) -> list[int]:
     return sorted({0, *steps, num_steps})
 
 
-def measure(linearised: Linearised, loss: Loss, params, origin, splits: Splits) -> dict[str, Float[Array, ""]]:
+def measure(
+    linearised: Linearised, loss: Loss, params: PyTree[Array], origin: PyTree[Array], splits: Splits, train: str
+) -> dict[str, Float[Array, ""]]:
     """The network f and its linear proxy f_lin at θ, on every split.
 
     `origin` is θ_0. Accuracy is measured where targets are class labels. The linearisation error is the root mean
-    square of f − f_lin over the outputs on the first split.
+    square of f − f_lin over the outputs on the split named `train`.
     """
     values = {
         "distance_init": optax.tree.norm(optax.tree.sub(params, origin)),
@@ -36,7 +38,7 @@ def measure(linearised: Linearised, loss: Loss, params, origin, splits: Splits) 
             values[f"{model}_{split}_loss"] = loss(f, y)
             if jnp.issubdtype(y.dtype, jnp.integer):
                 values[f"{model}_{split}_accuracy"] = accuracy(f, y)
-        if "linearisation_error" not in values:
+        if split == train:
             residual = outputs["network"] - outputs["proxy"]
             values["linearisation_error"] = jnp.sqrt(jnp.mean(jnp.square(residual)))
     return values

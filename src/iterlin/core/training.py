@@ -281,7 +281,7 @@ _measure = eqx.filter_jit(measure)
 
 
 def _record(fn, loss, origin, splits, state: State) -> dict[str, float]:
-    measured = _measure(Linearised(fn, state.params0), loss, state.params, origin, splits)
+    measured = _measure(Linearised(fn, state.params0), loss, state.params, origin, splits, train=next(iter(splits)))
     counts = {name: getattr(state, name) for name in ("step", "feature_updates", "phase_step")}
     return {name: value.item() for name, value in jax.device_get({**counts, **measured}).items()}
 

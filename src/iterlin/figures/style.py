@@ -46,7 +46,9 @@ def label(cell: str) -> str:
 
 def line_style(cell: str) -> str | tuple[int, tuple[int, int]]:
     """Solid for powers of ten, which stand apart from the K between them."""
-    return {"inf": "--", "tgn": "-."}.get(cell, "-" if math.log10(parse_period(cell)).is_integer() else (0, (5, 1)))
+    if cell in ("inf", "tgn"):
+        return {"inf": "--", "tgn": "-."}[cell]
+    return "-" if math.log10(parse_period(cell)).is_integer() else (0, (5, 1))
 
 
 def percent(axes: Axes) -> None:

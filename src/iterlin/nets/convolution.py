@@ -59,4 +59,4 @@ class Conv2d(eqx.Module):
         self.padding = padding
 
     def __call__(self, x: Float[Array, "height width channels"]) -> Float[Array, "rows columns out"]:
-        return conv2d(x, self.weight, self.padding) + self.bias
+        return conv2d(x, self.weight, self.padding) + self.bias[None, None]

@@ -1,0 +1,64 @@
+"""A copy of the project in a folder of its own, and what a user does in it."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def environment(**settings):
+    """The environment of a user: without what the tests of the mathematics set."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "MLFLOW_", "DVC_"))}
+    return kept | {"JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")} | settings
+
+
+class Clone:
+    """The project as it is in the working tree, as a repository with one commit."""
+
+    first: frozenset[str] = frozenset()  # the stages of the first run
+
+    def __init__(self, folder: Path, preset: str):
+        self.folder = folder
+        self.preset = preset
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        for name in filter(None, listed.stdout.split("\0")):
+            if (ROOT / name).exists() and not name.startswith("reports/"):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, folder / name)
+        (folder / "dvc.lock").unlink(missing_ok=True)
+        self.edit("  <<: *laptop", f"  <<: *{preset}")
+        for command in (
+            ["init", "-q"],
+            ["add", "-A"],
+            ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "x"],
+        ):
+            subprocess.run(["git", *command], cwd=folder, check=True)
+
+    def edit(self, old: str, new: str) -> None:
+        """Change params.yaml as a user would; the text must be there once."""
+        path = self.folder / "params.yaml"
+        text = path.read_text()
+        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in params.yaml"
+        path.write_text(text.replace(old, new))
+
+    def run(self, *command: str, check: bool = True, **settings: str) -> subprocess.CompletedProcess:
+        """Run a command in the clone, with its own code."""
+        env = environment(PYTHONPATH=str(self.folder / "src"), **settings)
+        done = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=280)
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def repro(self, *arguments: str, **settings: str) -> set[str]:
+        """`dvc repro`; the stages that ran."""
+        done = self.run("dvc", "repro", *arguments, check=True, **settings)
+        return {name.removesuffix(f"@{self.preset}") for name in re.findall(r"Running stage '(.*?)'", done.stdout)}
+
+    def bytes_below(self, name: str) -> dict[str, bytes]:
+        """All files below a folder."""
+        folder = self.folder / name
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,44 @@
+"""Small problems that several tests share."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from iterlin.core import functional
+
+
+class Affine(eqx.Module):
+    """A model that is linear in its parameters, with fixed nonlinear features."""
+
+    weight: jax.Array
+
+    def __call__(self, x):
+        return self.weight @ jnp.concatenate([jnp.sin(x), jnp.cos(x), jnp.ones(1)])
+
+
+def affine(key, inputs=2, out=3):
+    return Affine(jax.random.normal(key, (out, 2 * inputs + 1)))
+
+
+def mlp(key, inputs=3, out=2, activation=jnp.tanh):
+    return eqx.nn.MLP(inputs, out, width_size=7, depth=2, activation=activation, key=key)
+
+
+def regression(key, n=12, inputs=3, out=2):
+    x_key, y_key = jax.random.split(key)
+    return jax.random.normal(x_key, (n, inputs)), jax.random.normal(y_key, (n, out))
+
+
+def classification(key, n=12, inputs=3, classes=2):
+    x_key, y_key = jax.random.split(key)
+    x = jax.random.normal(x_key, (n, inputs))
+    return x, jax.random.randint(y_key, (n,), 0, classes)
+
+
+def dense_jacobian(model, x):
+    """φ of shape (n·out, p), and the parameters as one vector with its inverse map."""
+    params, fn = functional(model)
+    flat, unflatten = ravel_pytree(params)
+    jacobian = jax.jacobian(lambda theta: fn(unflatten(theta), x).ravel())(flat)
+    return jacobian, flat, unflatten, fn

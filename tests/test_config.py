@@ -1,0 +1,105 @@
+"""Every impossible value in params.yaml is one line that names its key."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from ruamel.yaml import YAML
+
+from iterlin.config import ParamsError, load, parse_period
+from iterlin.data import DATA_SETS
+
+ROOT = Path(__file__).parent.parent
+yaml = YAML(typ="safe")
+
+
+def changed(tmp_path, key, value):
+    """A copy of params.yaml with one value of `scale` set, or removed if it is `...`."""
+    params = yaml.load(ROOT / "params.yaml")
+    *path, last = key.split(".")
+    scale = params["scale"] = {**params["scale"]}
+    for name in path:
+        scale[name] = {**scale[name]}
+        scale = scale[name]
+    if value is ...:
+        del scale[last]
+    else:
+        scale[last] = value
+    with (tmp_path / "params.yaml").open("w") as file:
+        yaml.dump(params, file)
+    return tmp_path / "params.yaml"
+
+
+def test_the_committed_parameters_are_valid():
+    params = load(ROOT / "params.yaml")
+    assert params.scale == params.presets["laptop"]
+    assert {name: preset.name for name, preset in params.presets.items()} == {name: name for name in params.presets}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("k_sweep.periods", ["1", "0"], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
+        ("k_sweep.periods", ["1", -1], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
+        ("k_sweep.periods", ["1", 1.5], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
+        ("k_sweep.periods", ["1", "1; ls"], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
+        ("k_sweep.periods", ["1", "1e10"], "scale.k_sweep.periods.1: K must be below 2147483647"),
+        ("k_sweep.periods", ["1", "100", "1e2"], "scale.k_sweep.periods: two entries are the same number"),
+        ("k_sweep.periods", [], "scale.k_sweep.periods: List should have at least 1 item"),
+        ("k_sweep.periods", "1", "scale.k_sweep.periods: Input should be a valid list, got '1'"),
+        ("k_sweep.periods", ["10"], 'k_sweep.periods must contain "1"'),
+        ("k_sweep.seeds", 3, "scale.k_sweep.seeds: Extra inputs are not permitted"),
+        ("k_sweep.num_seeds", 1, "scale.k_sweep.num_seeds: Input should be greater than or equal to 2, got 1"),
+        ("k_sweep.num_seeds", "ten", "scale.k_sweep.num_seeds: Input should be a valid integer, got 'ten'"),
+        ("k_sweep.num_seeds", ..., "scale.k_sweep.num_seeds: Field required"),
+        ("sensitivity.periods", ["1", "7"], 'sensitivity.periods must contain "1" and be among k_sweep.periods'),
+        ("sensitivity.factors", ["-1"], "scale.sensitivity.factors.0: a factor must be a positive decimal number"),
+        ("sensitivity.factors", ["1"], 'sensitivity.factors must not contain "1"'),
+        ("sensitivity.num_seeds", 11, "sensitivity.num_seeds must not exceed k_sweep.num_seeds"),
+        ("regime.stability", 2.0, "scale.regime.stability: Input should be less than 2, got 2.0"),
+        ("tgn_baseline.learning_rate", 0.0, "learning_rate: Input should be greater than 0, got 0.0"),
+        ("tgn_baseline.tolerance", 1.0, "scale.tgn_baseline.tolerance: Input should be less than 1, got 1.0"),
+        ("training.num_steps", 0, "scale.training.num_steps: Input should be greater than or equal to 1, got 0"),
+        ("training.batch_size", 151, "training.batch_size is 151, more than data.num_train, which is 150"),
+        ("data.num_train", 1000, "is 2647, but digits has 1797 examples"),
+        ("data.name", "imagenet", "scale.data.name: Input should be 'digits', got 'imagenet'"),
+        ("net.name", "vgg", "scale.net: Input tag 'vgg' found using 'name' does not match any of the expected tags"),
+        ("net.channels", 8, "scale.net.channels: Input should be a valid list, got 8"),
+        ("net.initialisation", "zeros", "scale.net.initialisation: Input should be 'he_normal'"),
+        ("threads", 0, "scale.threads: Input should be greater than or equal to 1, got 0"),
+        ("name", "../x", "scale.name: String should match pattern"),
+    ],
+)
+def test_an_impossible_value_is_one_line_that_names_its_key(tmp_path, key, value, message):
+    with pytest.raises(ParamsError) as error:
+        load(changed(tmp_path, key, value))
+    text = str(error.value)
+    assert message in text
+    assert len(text.splitlines()) == 1
+
+
+def test_what_is_not_yaml_or_not_there_is_one_line(tmp_path):
+    (tmp_path / "params.yaml").write_text("a: [")
+    with pytest.raises(ParamsError, match=r"is not valid YAML: .*line 1"):
+        load(tmp_path / "params.yaml")
+    with pytest.raises(ParamsError, match="not found: run this in the project's folder"):
+        load(tmp_path / "nowhere.yaml")
+
+
+def test_periods():
+    assert [parse_period(label) for label in ("1", "300", "1e3", "2e6", "inf")] == [1, 300, 1000, 2e6, float("inf")]
+
+
+def test_the_names_in_the_types_are_those_of_the_registries():
+    from iterlin.config import Data, Initialisation, Scale
+    from iterlin.experiments.training_run import SOLVERS
+    from iterlin.nets import NETS
+    from iterlin.nets.initialise import INITIALISERS
+
+    def names(model):
+        return set(get_args(model.model_fields["name"].annotation))
+
+    assert names(Data) == set(DATA_SETS)
+    assert set(get_args(Initialisation)) == set(INITIALISERS)
+    assert set().union(*map(names, get_args(Scale.model_fields["net"].annotation))) == set(NETS)
+    assert set(SOLVERS) == {"sgd", "adam"}

@@ -1,0 +1,94 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from iterlin.nets import MLP, LeNet, build, initialise
+from iterlin.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_patches, max_pool
+
+
+def lax_conv(x, kernel, padding):
+    return jax.lax.conv_general_dilated(x[None], kernel, (1, 1), padding, dimension_numbers=DIMENSIONS)[0]
+
+
+def lax_pool(x):
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (2, 2, 1), (2, 2, 1), "VALID")
+
+
+def same_function_and_derivatives(f, g, *arguments):
+    """Values, JVP and VJP agree at random tangents and cotangents."""
+    keys = jax.random.split(jax.random.key(9), len(arguments) + 1)
+    tangents = tuple(jax.random.normal(key, a.shape) for key, a in zip(keys, arguments, strict=False))
+    for one, other in zip(jax.jvp(f, arguments, tangents), jax.jvp(g, arguments, tangents), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+    out, vjp = jax.vjp(f, *arguments)
+    cotangent = jax.random.normal(keys[-1], out.shape)
+    for one, other in zip(vjp(cotangent), jax.vjp(g, *arguments)[1](cotangent), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize(("size", "channels"), [(1, 1), (2, 3), (3, 1), (5, 2)])
+def test_convolution_by_patches_is_that_of_lax(padding, size, channels):
+    x_key, kernel_key = jax.random.split(jax.random.key(0))
+    x = jax.random.normal(x_key, (7, 6, channels))
+    kernel = jax.random.normal(kernel_key, (size, size, channels, 4))
+    same_function_and_derivatives(
+        lambda x, k: conv2d_by_patches(x, k, padding), lambda x, k: lax_conv(x, k, padding), x, kernel
+    )
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 3), (7, 5, 2)])
+def test_pooling_is_that_of_lax(shape):
+    same_function_and_derivatives(max_pool, lax_pool, jax.random.normal(jax.random.key(0), shape))
+
+
+def test_the_papers_lenet_has_1250_values_before_its_dense_layers():
+    model = LeNet((32, 32, 3), 10, key=jax.random.key(0))
+    assert model.dense[0].in_features == 1250
+    assert model(jnp.zeros((32, 32, 3))).shape == (10,)
+
+
+def test_lenet_is_its_layers_in_order():
+    model = LeNet((8, 8, 1), 10, channels=(3, 4), kernel=3, padding="SAME", widths=(6,), key=jax.random.key(0))
+    x = jax.random.normal(jax.random.key(1), (8, 8, 1))
+    hidden = x
+    for layer in model.convolutions:
+        hidden = lax_pool(jax.nn.relu(lax_conv(hidden, layer.weight, "SAME") + layer.bias[None, None]))
+    hidden = jax.nn.relu(model.dense[0](hidden.ravel()))
+    np.testing.assert_allclose(model(x), model.dense[1](hidden), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lenet", "mlp"])
+def test_he_normal_has_variance_2_over_fan_in_and_no_biases(name):
+    wide = {"lenet": {"channels": (40, 50), "widths": (300,)}, "mlp": {"width": 300, "depth": 2}}[name]
+    model = build(name, (16, 16, 1), 10, initialisation="he_normal", key=jax.random.key(0), **wide)
+    layers = [
+        layer for layer in jax.tree.leaves(model, is_leaf=is_layer) if is_layer(layer) and layer.weight.size > 2000
+    ]
+    assert len(layers) >= 2
+    for layer in layers:
+        fan_in = np.prod(layer.weight.shape[:-1]) if isinstance(layer, Conv2d) else layer.weight.shape[1]
+        assert float(layer.weight.var()) == pytest.approx(2 / fan_in, rel=0.1)
+        assert not layer.bias.any()
+
+
+def is_layer(node):
+    return isinstance(node, eqx.nn.Linear | Conv2d)
+
+
+def test_unknown_initialisation_names_the_known_ones():
+    model = MLP((4,), 2, key=jax.random.key(0))
+    with pytest.raises(ValueError, match=r"unknown initialisation 'he'; known are he_normal, .*fan_in_uniform"):
+        initialise(model, "he", jax.random.key(0))
+
+
+def test_too_small_images_are_refused():
+    with pytest.raises(ValueError, match="images of 8×8 are too small for two 5×5 convolutions with VALID padding"):
+        LeNet((8, 8, 1), 10, key=jax.random.key(0))
+
+
+def test_unknown_padding_is_refused():
+    with pytest.raises(ValueError, match="padding must be 'VALID' or 'SAME', got 'full'"):
+        Conv2d(1, 1, 3, "full", key=jax.random.key(0))

@@ -1,0 +1,177 @@
+"""The pipeline at the smoke preset, through DVC and MLflow themselves. Each test goes on where the last one ended."""
+
+import datetime
+import json
+import re
+import socket
+
+import pandas as pd
+import pytest
+
+from tests.clone import Clone
+
+READERS = {"tables", "plots", "report", "track"}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    clone = Clone(tmp_path_factory.mktemp("smoke"), "smoke")
+    clone.first = frozenset(clone.repro())
+    return clone
+
+
+@pytest.fixture
+def client(clone):
+    from mlflow import MlflowClient
+
+    return MlflowClient(f"sqlite:///{clone.folder / 'mlflow.db'}")
+
+
+def runs(client):
+    (experiment,) = [e for e in client.search_experiments() if e.name == "iterlin"]
+    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
+
+
+def table(clone, name):
+    return pd.read_csv(clone.folder / f"reports/smoke/tables/{name}.csv", dtype={"cell": str})
+
+
+def test_one_command_makes_everything(clone):
+    cells = {f"k_sweep@smoke-{K}" for K in ("1", "10", "inf")} | {f"sensitivity@smoke-{f}" for f in ("0.5", "2")}
+    assert clone.first == cells | READERS | {"check", "prepare_data", "regime", "tgn_baseline"}
+    figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
+    assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
+    page = (clone.folder / "reports/smoke/index.html").read_text()
+    assert page.count("<svg") == 5
+    assert "<img" not in page
+    assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
+
+
+def test_a_second_time_there_is_nothing_to_do(clone):
+    assert clone.repro() == set()
+    assert clone.run("dvc", "status").stdout.strip() == "Data and pipelines are up to date."
+
+
+def test_no_output_knows_where_or_when_it_was_made(clone):
+    words = [str(clone.folder), socket.gethostname(), str(datetime.date.today().year)]
+    machine = re.compile(rb"\b(" + "|".join(map(re.escape, words)).encode() + rb")\b")
+    outputs = clone.bytes_below("results") | clone.bytes_below("reports") | clone.bytes_below("tracking")
+    texts = {name: content for name, content in outputs.items() if name.endswith((".csv", ".json", ".md", ".html"))}
+    assert len(texts) > 10
+    assert not [name for name, content in texts.items() if machine.search(content)]
+
+
+def test_mlflow_shows_the_sweep(clone, client):
+    shown = runs(client)
+    assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"}
+    parent = shown.pop("K-sweep, smoke")
+    assert {run.data.tags["mlflow.parentRunId"] for run in shown.values()} == {parent.info.run_id}
+    assert parent.data.params["data.num_train"] == "60"
+    assert "figures" in {item.path.split("/")[-1] for item in client.list_artifacts(parent.info.run_id, "report")}
+
+    run = shown["K = 10"]
+    assert run.data.params["period"] == "10"
+    assert run.inputs.dataset_inputs[0].dataset.name == "digits"
+    lock = (clone.folder / "dvc.lock").read_text()
+    assert run.data.tags["output_hash"] in lock
+    models = {item.path for item in client.list_artifacts(run.info.run_id, "cell/models")}
+    assert models == {"cell/models/0.eqx", "cell/models/1.eqx"}
+    curves = table(clone, "k_sweep_curves").query("cell == '10'")
+    for model in ("network", "proxy"):
+        history = client.get_metric_history(run.info.run_id, f"{model}/test_accuracy")
+        assert [point.step for point in history] == curves["step"].tolist()
+        expected = curves[f"{model}_test_accuracy_mean"].tolist()
+        assert [point.value for point in history] == pytest.approx(expected, rel=1e-5)
+
+
+def test_showing_it_again_adds_nothing(clone, client):
+    before = {run.info.run_id for run in runs(client).values()}
+    assert clone.run("iterlin", "sync").stdout.startswith("0 new runs")
+    assert {run.info.run_id for run in runs(client).values()} == before
+
+
+def test_the_trained_models_can_be_loaded(clone):
+    script = """
+import json, numpy as np, equinox as eqx, pandas as pd
+from iterlin.config import load
+from iterlin.core import accuracy
+import jax
+from iterlin.experiments.training_run import initial, keys
+scale = load().scale
+split_key, init_key, _ = keys(scale.seed, 1, "result")
+model, splits = initial(scale.net.model_dump(), scale.data.sizes, dict(np.load("data/smoke.npz")), split_key, init_key)
+model = eqx.tree_deserialise_leaves("results/smoke/k_sweep/10/models/1.eqx", model)
+x, y = splits["test"]
+print(accuracy(jax.vmap(model)(x), y))
+"""
+    measured = float(clone.run("python", "-c", script).stdout)
+    kept = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv").set_index("run")
+    assert measured == pytest.approx(kept.loc[1, "network_final"], abs=1e-6)
+
+
+def test_the_bytes_do_not_depend_on_how_many_runs_share_the_machine(clone):
+    before = clone.bytes_below("results/smoke/k_sweep/10")
+    clone.run("rm", "-rf", ".cache/runs", "results/smoke/k_sweep/10")
+    assert clone.repro("-f", "-s", "k_sweep@smoke-10", ITERLIN_WORKERS="1") == {"k_sweep@smoke-10"}
+    assert clone.bytes_below("results/smoke/k_sweep/10") == before
+
+
+def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
+    before = clone.bytes_below("results/smoke/k_sweep")
+    clone.edit('periods: ["1", "10", "inf"], num_seeds: 2}', 'periods: ["1", "10", "100", "inf"], num_seeds: 2}')
+    assert clone.repro() == READERS | {"check", "k_sweep@smoke-100"}
+    assert before.items() <= clone.bytes_below("results/smoke/k_sweep").items()
+    assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "100", "inf", "tgn"]
+    shown = runs(client)
+    assert shown["K = 100"].data.tags["mlflow.parentRunId"] == shown["K-sweep, smoke"].info.run_id
+    assert len(shown) == 6
+
+
+def test_a_k_that_is_removed_is_gone_from_tables_and_trains_nothing(clone):
+    clone.edit('"10", "100", "inf"], num_seeds: 2}', '"10", "inf"], num_seeds: 2}')
+    assert clone.repro() == READERS
+    assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
+    assert "100" not in set(table(clone, "k_sweep_curves")["cell"])
+
+
+def test_one_more_seed_keeps_the_old_runs(clone):
+    before = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
+    clone.run("rm", "-rf", ".cache/runs")
+    clone.edit('"10", "inf"], num_seeds: 2}', '"10", "inf"], num_seeds: 3}')
+    assert clone.repro() == READERS | {"check"} | {f"k_sweep@smoke-{K}" for K in ("1", "10", "inf")}
+    after = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
+    pd.testing.assert_frame_equal(after.head(2), before)
+    assert after["run"].tolist() == [0, 1, 2]
+    assert after["network_final"].nunique() == 3
+
+
+def test_finished_runs_are_not_trained_again(clone):
+    kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
+    clone.run("rm", "-rf", "results/smoke/k_sweep/10")
+    assert clone.repro("-f", "-s", "k_sweep@smoke-10") == {"k_sweep@smoke-10"}
+    assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
+    assert len(kept) == 9
+
+
+def test_a_tracking_server_that_is_down_is_a_warning(clone):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    done = clone.run("dvc", "repro", "-f", "-s", "track@smoke", MLFLOW_TRACKING_URI=address)
+    assert f"warning: nothing shown in MLflow at {address}" in done.stderr
+    assert "Try `iterlin sync` later" in done.stderr
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 4
+
+
+def test_an_impossible_parameter_stops_everything_with_one_line(clone):
+    clone.edit("num_validation: 100", "num_validation: 0")
+    for command in (["iterlin", "check"], ["iterlin", "repro"]):
+        done = clone.run(*command, check=False)
+        assert done.returncode == 1
+        expected = "params.yaml: presets.smoke.data.num_validation: Input should be greater than or equal to 1, got 0"
+        assert expected in done.stderr.splitlines()
+        assert "Running" not in done.stdout
+    done = clone.run("dvc", "repro", check=False)
+    assert done.returncode != 0
+    assert expected in done.stderr
+    assert "Running stage 'k_sweep" not in done.stdout

@@ -1,0 +1,264 @@
+"""The laws of iterative linearisation."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from iterlin.core import (
+    Every,
+    Never,
+    OnConvergence,
+    Outcome,
+    adam,
+    cross_entropy,
+    functional,
+    ggn_max_eigenvalue,
+    sgd,
+    squared_error,
+    train,
+)
+from iterlin.core import training as training_module
+from iterlin.core.training import Stop
+from tests.problems import affine, classification, dense_jacobian, mlp, regression
+
+
+def trained(model, data, **settings):
+    """The flat parameters after training with defaults that suit these small problems."""
+    defaults = {"loss": squared_error, "solver": sgd(0.05), "schedule": Every(1), "num_steps": 30}
+    result = train(model, {"train": data}, **(defaults | settings))
+    return ravel_pytree(result.state.params)[0], result
+
+
+def by_optax(model, data, loss, optimiser, num_steps, batches=None):
+    """Plain training of the network, without any of our code but `functional`."""
+    params, fn = functional(model)
+    state = optimiser.init(params)
+    x, y = data
+    for step in range(num_steps):
+        chosen = slice(None) if batches is None else batches[step]
+        gradient = jax.grad(lambda p, i: loss(fn(p, x[i]), y[i]))(params, chosen)
+        updates, state = optimiser.update(gradient, state, params)
+        params = optax.apply_updates(params, updates)
+    return ravel_pytree(params)[0]
+
+
+@pytest.mark.parametrize("period", [2, 7, 100])
+def test_all_periods_are_one_trajectory_for_a_model_linear_in_its_parameters(period):
+    model, data = affine(jax.random.key(0)), regression(jax.random.key(1), inputs=2, out=3)
+    reference, _ = trained(model, data)
+    theta, _ = trained(model, data, schedule=Every(period))
+    np.testing.assert_allclose(theta, reference, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("solver", "optimiser"),
+    [
+        (sgd(0.05), optax.sgd(0.05)),
+        (sgd(0.05, momentum=0.9, at_feature_update="keep"), optax.sgd(0.05, momentum=0.9)),
+        (sgd(0.05, momentum=0.9), optax.sgd(0.05)),  # momenta that are reset at every step are none
+        (adam(0.01, at_feature_update="keep"), optax.adam(0.01)),
+    ],
+)
+def test_period_1_is_the_plain_optimiser(solver, optimiser):
+    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
+    with jax.numpy_dtype_promotion("standard"):  # optax's Adam needs it
+        theta, _ = trained(model, data, loss=cross_entropy, solver=solver)
+        expected = by_optax(model, data, cross_entropy, optimiser, 30)
+    np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-11)
+
+
+def test_period_1_with_mini_batches_is_plain_sgd_on_the_same_batches():
+    model, data, key = mlp(jax.random.key(0)), classification(jax.random.key(1), n=11), jax.random.key(2)
+    theta, _ = trained(model, data, loss=cross_entropy, batch_size=3, key=key)
+    orders = [jax.random.permutation(jax.random.fold_in(key, epoch), jnp.arange(11)) for epoch in range(10)]
+    batches = [order[3 * i : 3 * i + 3] for order in orders for i in range(3)]
+    expected = by_optax(model, data, cross_entropy, optax.sgd(0.05), 30, batches)
+    np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-11)
+
+
+def test_a_batch_of_all_examples_is_the_full_batch():
+    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
+    settings = {"loss": cross_entropy, "schedule": Every(4)}
+    full, _ = trained(model, data, **settings)
+    shuffled, _ = trained(model, data, batch_size=12, key=jax.random.key(2), **settings)
+    np.testing.assert_allclose(shuffled, full, rtol=1e-9, atol=1e-11)
+
+
+def test_never_with_squared_error_follows_the_closed_form():
+    """f_t = y + (I − ηΘ/n)ᵗ (f_0 − y), the discrete form of T eq. 19."""
+    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
+    jacobian, theta0, unflatten, fn = dense_jacobian(model, x)
+    theta, result = trained(model, (x, y), schedule=Never(), num_steps=200)
+    ntk = jacobian @ jacobian.T
+    propagator = jnp.linalg.matrix_power(jnp.eye(len(ntk)) - 0.05 * ntk / len(x), 200)
+    expected = y.ravel() + propagator @ (fn(unflatten(theta0), x) - y).ravel()
+    f_lin = fn(unflatten(theta0), x).ravel() + jacobian @ (theta - theta0)
+    np.testing.assert_allclose(f_lin, expected, rtol=1e-9, atol=1e-10)
+    assert result.records[-1]["feature_updates"] == 0
+
+
+def test_a_long_phase_is_the_least_norm_gauss_newton_step():
+    """Lemma 3.2.1 with the pseudo-inverse: θ − φ⁺r."""
+    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1), n=4)
+    jacobian, theta0, unflatten, fn = dense_jacobian(model, x)
+    step_size = 1.5 * len(x) / jnp.linalg.norm(jacobian, 2) ** 2
+    theta, _ = trained(model, (x, y), solver=sgd(step_size), schedule=Never(), num_steps=200_000)
+    residual = (fn(unflatten(theta0), x) - y).ravel()
+    np.testing.assert_allclose(theta, theta0 - jnp.linalg.pinv(jacobian) @ residual, rtol=1e-5, atol=1e-6)
+
+
+def test_a_damped_phase_is_the_damped_gauss_newton_step():
+    """T eq. 10 with λ_T = 2nλ."""
+    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
+    jacobian, theta0, unflatten, fn = dense_jacobian(model, x)
+    damping = 0.1
+    theta, _ = trained(model, (x, y), schedule=Never(), num_steps=2000, damping=damping)
+    system = jacobian.T @ jacobian + 2 * len(x) * damping * jnp.eye(len(theta0))
+    step = jnp.linalg.solve(system, jacobian.T @ (fn(unflatten(theta0), x) - y).ravel())
+    np.testing.assert_allclose(theta, theta0 - step, rtol=1e-8, atol=1e-10)
+
+
+def prepared(model, loss, x, y, solver):
+    """The lazy problem and the state with which training starts."""
+    params, fn = functional(model)
+    batches = training_module.FullBatch()
+    problem = training_module.Problem(fn, loss, batches, x, y, jnp.asarray(0.0), jnp.asarray(jnp.inf))
+    return problem, training_module._initial_state(params, solver, batches)
+
+
+@jax.numpy_dtype_promotion("standard")  # optax's Adam needs it
+def test_on_convergence_ends_a_phase_at_the_first_parameters_with_a_certificate():
+    x, y = regression(jax.random.key(1))
+    solver, schedule = adam(0.02), OnConvergence(0.1)
+    problem, start = prepared(mlp(jax.random.key(0)), squared_error, x, y, solver)
+
+    def norm(state):
+        f_lin = training_module.Linearised(problem.fn, start.params)
+        return optax.tree.norm(jax.grad(lambda p: squared_error(f_lin(p, x), y))(state.params))
+
+    end = training_module.advance(problem, solver, schedule, start, Stop(5000, 0, 5000))
+    step = int(end.step)
+    before = training_module.advance(problem, solver, schedule, start, Stop(step - 1, step, step - 1))
+    assert end.due
+    assert not before.due
+    assert norm(end) <= 0.1 * norm(start) < norm(before)
+    after = training_module.advance(problem, solver, schedule, end, Stop(step + 1, step, step + 1))
+    assert (after.feature_updates, after.phase_step) == (1, 1)
+
+
+def test_one_program_serves_every_period_learning_rate_and_seed():
+    data, traces = classification(jax.random.key(1)), []
+
+    def loss(outputs, labels):
+        traces.append(outputs)
+        return cross_entropy(outputs, labels)
+
+    trained(mlp(jax.random.key(0)), data, loss=loss)
+    first = len(traces)
+    assert first > 0
+    for seed, schedule, learning_rate in [(1, Every(10), 0.2), (2, Every(1000), 0.01), (3, Never(), 0.3)]:
+        trained(mlp(jax.random.key(seed)), data, loss=loss, solver=sgd(learning_rate), schedule=schedule)
+    assert len(traces) == first
+
+
+def test_runs_batched_over_learning_rates_equal_single_runs():
+    x, y = classification(jax.random.key(1))
+
+    def theta(learning_rate):
+        problem, start = prepared(mlp(jax.random.key(0)), cross_entropy, x, y, sgd(learning_rate))
+        end = training_module.advance(problem, sgd(learning_rate), Every(5), start, Stop(20, 20, 20))
+        return ravel_pytree(end.params)[0]
+
+    rates = jnp.array([0.01, 0.1, 0.3])
+    alone = jnp.stack([theta(rate) for rate in rates])
+    np.testing.assert_allclose(jax.vmap(theta)(rates), alone, rtol=1e-9, atol=1e-12)
+
+
+def test_too_large_a_learning_rate_is_an_outcome_and_not_an_error():
+    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
+    params, fn = functional(model)
+    rate = 3 / ggn_max_eigenvalue(fn, params, x, y, squared_error, jax.random.key(2))
+    _, stable = trained(model, (x, y), solver=sgd(rate / 3), schedule=Never(), num_steps=2000)
+    _, result = trained(model, (x, y), solver=sgd(rate), schedule=Never(), num_steps=2000)
+    assert stable.outcome is Outcome.step_limit
+    assert result.outcome is Outcome.diverged
+    assert result.records[-1]["step"] < 200
+    assert "lower the learning rate" in result.outcome.value
+
+
+def test_nan_in_the_data_is_divergence_at_step_0():
+    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
+    _, result = trained(model, (x.at[0, 0].set(jnp.nan), y))
+    assert result.outcome is Outcome.diverged
+    assert result.records[-1]["step"] == 0
+
+
+def test_training_stops_when_the_network_fits():
+    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
+    _, result = trained(
+        model, data, loss=cross_entropy, solver=sgd(0.5), schedule=Every(20), num_steps=100_000, fit_loss=0.1
+    )
+    assert result.outcome is Outcome.fitted
+    ends = [record for record in result.records if record["phase_step"] == 20]
+    assert result.records[-1] is ends[-1]
+    assert ends[-1]["network_train_accuracy"] == 1
+    assert ends[-1]["network_train_loss"] <= 0.1 < ends[-2]["network_train_loss"]
+
+
+def test_records_hold_the_network_and_its_proxy():
+    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
+    _, result = trained(model, data, loss=cross_entropy, schedule=Every(10), num_steps=40)
+    by_step = {record["step"]: record for record in result.records}
+    assert by_step[0]["network_train_loss"] == by_step[0]["proxy_train_loss"]
+    assert by_step[0]["linearisation_error"] == by_step[0]["distance_init"] == 0
+    assert [by_step[step]["feature_updates"] for step in (10, 20, 30, 40)] == [0, 1, 2, 3]
+    end = by_step[40]
+    params, fn = functional(model)
+    f = fn(result.state.params, data[0])
+    f_lin = training_module.Linearised(fn, result.state.params0)(result.state.params, data[0])
+    np.testing.assert_allclose(end["network_train_loss"], cross_entropy(f, data[1]), rtol=1e-10)
+    np.testing.assert_allclose(end["proxy_train_loss"], cross_entropy(f_lin, data[1]), rtol=1e-10)
+    np.testing.assert_allclose(end["linearisation_error"], jnp.sqrt(jnp.mean((f - f_lin) ** 2)), rtol=1e-10)
+    distance = optax.tree.norm(optax.tree.sub(result.state.params, params))
+    np.testing.assert_allclose(end["distance_init"], distance, rtol=1e-10)
+    assert end["distance_phase"] < end["distance_init"]
+
+
+def test_every_split_is_measured_and_only_the_first_is_trained_on():
+    model, data, other = mlp(jax.random.key(0)), classification(jax.random.key(1)), classification(jax.random.key(2))
+    settings = {"loss": cross_entropy, "solver": sgd(0.1), "schedule": Every(2), "num_steps": 10}
+    alone = train(model, {"train": data}, **settings).records[-1]
+    both = train(model, {"train": data, "test": other}, **settings).records[-1]
+    assert {name: both[name] for name in alone} == alone
+    assert set(both) - set(alone) == {f"{m}_test_{q}" for m in ("network", "proxy") for q in ("loss", "accuracy")}
+
+
+def test_log_spaced_steps():
+    steps = training_module.log_spaced_steps(1000, 3)
+    assert steps == [0, 1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
+    assert training_module.log_spaced_steps(0, 3) == [0]
+    assert training_module.log_spaced_steps(1, 3) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_steps": -1}, "num_steps must be at least 0, got -1"),
+        ({"damping": -0.1}, "the damping λ must be at least 0, got -0.1"),
+        ({"batch_size": 3}, "mini-batches are drawn at random: give a `key`"),
+        ({"batch_size": 13, "key": jax.random.key(0)}, "batch_size must lie between 1 and the 12 examples, got 13"),
+    ],
+)
+def test_impossible_arguments(settings, message):
+    with pytest.raises(ValueError, match=message):
+        trained(mlp(jax.random.key(0)), regression(jax.random.key(1)), **settings)
+
+
+def test_impossible_schedules():
+    with pytest.raises(ValueError, match="the period K must be at least 1, got 0"):
+        Every(0)
+    with pytest.raises(ValueError, match="the tolerance τ must lie between 0 and 1, got 1"):
+        OnConvergence(1.0)
