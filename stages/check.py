@@ -1,6 +1,7 @@
 """Validate all parameters, and trace the network at its true shapes, before anything is computed."""
 
-from iterlin.results import Layout, write_text
+from iterlin.layout import Layout
+from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from iterlin.results import Layout
+from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 
 

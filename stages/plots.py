@@ -6,7 +6,8 @@ import pandas as pd
 
 from iterlin.figures import FIGURES
 from iterlin.figures.style import SETTINGS, save
-from iterlin.results import Layout, whole_folder
+from iterlin.layout import Layout
+from iterlin.results import whole_folder
 from iterlin.runtime import begin_stage
 
 

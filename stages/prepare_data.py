@@ -5,7 +5,8 @@ import io
 import numpy as np
 
 from iterlin.data import DATA_SETS
-from iterlin.results import Layout, write_bytes
+from iterlin.layout import Layout
+from iterlin.results import write_bytes
 from iterlin.runtime import begin_stage
 
 

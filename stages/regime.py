@@ -2,7 +2,8 @@
 
 import json
 
-from iterlin.results import Layout, write_text
+from iterlin.layout import Layout
+from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

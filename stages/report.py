@@ -4,8 +4,9 @@ import json
 
 import pandas as pd
 
+from iterlin.layout import Layout
 from iterlin.report import html, markdown
-from iterlin.results import Layout, write_text
+from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

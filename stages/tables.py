@@ -4,7 +4,8 @@ import json
 
 import pandas as pd
 
-from iterlin.results import Layout, read_cells, whole_folder, write_text
+from iterlin.layout import Layout
+from iterlin.results import read_cells, whole_folder, write_text
 from iterlin.runtime import begin_stage
 from iterlin.tables import ACCURACIES, mean_curves, summarise
 

@@ -1,6 +1,6 @@
 """The baseline of E-SWEEP: truncated Gauss–Newton, with Adam on each lazy problem."""
 
-from iterlin.results import Layout
+from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -12,7 +13,8 @@ ROOT = Path(__file__).parent.parent
 def environment(**settings):
     """The environment of a user: without what the tests of the mathematics set."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "MLFLOW_", "DVC_"))}
-    return kept | {"JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")} | settings
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return kept | {"PATH": path, "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")} | settings
 
 
 class Clone:

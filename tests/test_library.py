@@ -1,14 +1,14 @@
 """The library as others meet it: alone, from the README, and on one page."""
 
+import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.clone import ROOT, environment
 
 WITHOUT_THE_PIPELINE = """
 import sys
@@ -34,7 +34,9 @@ except AttributeError as error:
 
 
 def run(*command, **settings):
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, **settings)
+    """Run a command in the environment of a user."""
+    env = environment(PYTHONPATH=str(ROOT), **settings)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, env=env)
 
 
 def test_the_core_runs_without_the_pipeline():
@@ -75,9 +77,9 @@ for name, schedule in {"100": iterlin.Every(100), "∞": iterlin.Never()}.items(
     rmse[name] = float(jnp.sqrt(jnp.mean((jax.vmap(result.model)(x_test) - minimal.quintic(x_test)) ** 2)))
 print(json.dumps([minimal.main(), rmse]))
 """
-    done = run(sys.executable, "-c", script, env={"PYTHONPATH": str(ROOT), "JAX_ENABLE_X64": "1"})
+    done = run(sys.executable, "-c", script, JAX_ENABLE_X64="1")
     assert done.returncode == 0, done.stderr
-    page, library = __import__("json").loads(done.stdout.splitlines()[-1])
+    page, library = json.loads(done.stdout.splitlines()[-1])
     assert page["1"] < 0.5 < page["∞"]
     for name, rmse in library.items():
         np.testing.assert_allclose(page[name], rmse, rtol=1e-6)

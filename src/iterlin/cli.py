@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from iterlin.config import ParamsError, Scale, load
-from iterlin.results import Layout
+from iterlin.layout import Layout
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Where the pipeline's files lie, and the files of a cell: curves, one row a run, and the trained models.
+"""The files of a cell: curves, one row a run, and the trained models.
 
 results/<scale>/<experiment>/<cell>/curves.csv, runs.csv, models/<run>.eqx
 """
@@ -14,19 +14,6 @@ from pathlib import Path
 import pandas as pd
 
 FLOATS = "%.8g"
-
-
-class Layout:
-    """The paths of one scale, relative to the project's folder; dvc.yaml declares the same ones."""
-
-    def __init__(self, scale: str):
-        self.data = Path(f"data/{scale}.npz")
-        self.results = Path(f"results/{scale}")
-        self.regime = self.results / "regime.json"
-        self.report = Path(f"reports/{scale}")
-        self.tables = self.report / "tables"
-        self.figures = self.report / "figures"
-        self.tracked = Path(f"tracking/{scale}.json")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 
 from iterlin.config import Scale
 from iterlin.data import DATA_SETS
-from iterlin.results import Layout
+from iterlin.layout import Layout
 from iterlin.tables import interval, mean_curves
 
 BATCH = 1000  # metrics that MLflow takes in one request

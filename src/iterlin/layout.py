@@ -1,0 +1,16 @@
+"""Where the pipeline's files lie."""
+
+from pathlib import Path
+
+
+class Layout:
+    """The paths of one scale, relative to the project's folder; dvc.yaml declares the same ones."""
+
+    def __init__(self, scale: str):
+        self.data = Path(f"data/{scale}.npz")
+        self.results = Path(f"results/{scale}")
+        self.regime = self.results / "regime.json"
+        self.report = Path(f"reports/{scale}")
+        self.tables = self.report / "tables"
+        self.figures = self.report / "figures"
+        self.tracked = Path(f"tracking/{scale}.json")
