@@ -21,7 +21,7 @@ test: $(VENV)/installed
 
 ui: $(VENV)/installed
 	@iterlin sync
-	@echo "MLflow: http://127.0.0.1:$(PORT)  (Ctrl-C ends it)"
+	@echo "MLflow: http://127.0.0.1:$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
 	@mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 lint: $(VENV)/installed

@@ -34,7 +34,7 @@ CONFIG = "src/iterlin/config.py"  # what it reads is tracked as params
 def imported(file, found=frozenset()):
     """The modules of ours that a file imports, and those that they import, but for the reading of params.yaml."""
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("iterlin."):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iterlin."):
             path = "src/" + node.module.replace(".", "/")
             module = f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
             if module not in found | {CONFIG}:

@@ -20,10 +20,10 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; }}
+body {{ max-width: 70rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; }}
 h1, h2 {{ line-height: 1.2; }}
-table {{ border-collapse: collapse; font-size: 0.85rem; display: block; overflow-x: auto; }}
-th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }}
+table {{ border-collapse: collapse; font-size: 0.8rem; display: block; overflow-x: auto; }}
+th, td {{ padding: 0.2rem 0.45rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }}
 th:first-child, td:first-child {{ text-align: left; }}
 svg {{ max-width: 100%; height: auto; }}
 code {{ background: #f3f3f3; padding: 0 0.2rem; }}

@@ -90,7 +90,8 @@ def _sync(scale: Scale) -> int:
     client = mlflow.MlflowClient(uri())
     experiment = client.get_experiment_by_name("iterlin")
     artifacts = None if "MLFLOW_TRACKING_URI" in os.environ else (ROOT / "mlartifacts").as_uri()
-    experiment_id = experiment.experiment_id if experiment else client.create_experiment("iterlin", artifacts)
+    tags = {"mlflow.experimentKind": "custom_model_development"}  # so that the page opens on the runs
+    experiment_id = experiment.experiment_id if experiment else client.create_experiment("iterlin", artifacts, tags)
 
     settings = scale.model_dump(exclude={"k_sweep": {"periods"}, "sensitivity": True})
     tags = {"stage": "k_sweep", "scale": scale.name, "settings": _digest(settings)}
