@@ -9,6 +9,7 @@ from jax.flatten_util import ravel_pytree
 
 from iterlin.core import (
     Every,
+    Linearised,
     Never,
     OnConvergence,
     Outcome,
@@ -20,8 +21,9 @@ from iterlin.core import (
     squared_error,
     train,
 )
-from iterlin.core import training as training_module
-from iterlin.core.training import Stop
+from iterlin.core.batches import FullBatch
+from iterlin.core.phases import Problem, Stop, advance, initial_state
+from iterlin.core.records import log_spaced_steps
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
 
@@ -124,9 +126,9 @@ def test_a_damped_phase_is_the_damped_gauss_newton_step():
 def prepared(model, loss, x, y, solver):
     """The lazy problem and the state with which training starts."""
     params, fn = functional(model)
-    batches = training_module.FullBatch()
-    problem = training_module.Problem(fn, loss, batches, x, y, jnp.asarray(0.0), jnp.asarray(jnp.inf))
-    return problem, training_module._initial_state(params, solver, batches)
+    batches = FullBatch()
+    problem = Problem(fn, loss, batches, x, y, jnp.asarray(0.0), jnp.asarray(jnp.inf))
+    return problem, initial_state(params, solver, batches)
 
 
 @jax.numpy_dtype_promotion("standard")  # optax's Adam needs it
@@ -136,16 +138,16 @@ def test_on_convergence_ends_a_phase_at_the_first_parameters_with_a_certificate(
     problem, start = prepared(mlp(jax.random.key(0)), squared_error, x, y, solver)
 
     def norm(state):
-        f_lin = training_module.Linearised(problem.fn, start.params)
+        f_lin = Linearised(problem.fn, start.params)
         return optax.tree.norm(jax.grad(lambda p: squared_error(f_lin(p, x), y))(state.params))
 
-    end = training_module.advance(problem, solver, schedule, start, Stop(5000, 0, 5000))
+    end = advance(problem, solver, schedule, start, Stop(5000, 0, 5000))
     step = int(end.step)
-    before = training_module.advance(problem, solver, schedule, start, Stop(step - 1, step, step - 1))
+    before = advance(problem, solver, schedule, start, Stop(step - 1, step, step - 1))
     assert end.due
     assert not before.due
     assert norm(end) <= 0.1 * norm(start) < norm(before)
-    after = training_module.advance(problem, solver, schedule, end, Stop(step + 1, step, step + 1))
+    after = advance(problem, solver, schedule, end, Stop(step + 1, step, step + 1))
     assert (after.feature_updates, after.phase_step) == (1, 1)
 
 
@@ -169,7 +171,7 @@ def test_runs_batched_over_learning_rates_equal_single_runs():
 
     def theta(learning_rate):
         problem, start = prepared(mlp(jax.random.key(0)), cross_entropy, x, y, sgd(learning_rate))
-        end = training_module.advance(problem, sgd(learning_rate), Every(5), start, Stop(20, 20, 20))
+        end = advance(problem, sgd(learning_rate), Every(5), start, Stop(20, 20, 20))
         return ravel_pytree(end.params)[0]
 
     rates = jnp.array([0.01, 0.1, 0.3])
@@ -218,7 +220,7 @@ def test_records_hold_the_network_and_its_proxy():
     end = by_step[40]
     params, fn = functional(model)
     f = fn(result.state.params, data[0])
-    f_lin = training_module.Linearised(fn, result.state.params0)(result.state.params, data[0])
+    f_lin = Linearised(fn, result.state.params0)(result.state.params, data[0])
     np.testing.assert_allclose(end["network_train_loss"], cross_entropy(f, data[1]), rtol=1e-10)
     np.testing.assert_allclose(end["proxy_train_loss"], cross_entropy(f_lin, data[1]), rtol=1e-10)
     np.testing.assert_allclose(end["linearisation_error"], jnp.sqrt(jnp.mean((f - f_lin) ** 2)), rtol=1e-10)
@@ -237,10 +239,10 @@ def test_every_split_is_measured_and_only_the_first_is_trained_on():
 
 
 def test_log_spaced_steps():
-    steps = training_module.log_spaced_steps(1000, 3)
+    steps = log_spaced_steps(1000, 3)
     assert steps == [0, 1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
-    assert training_module.log_spaced_steps(0, 3) == [0]
-    assert training_module.log_spaced_steps(1, 3) == [0, 1]
+    assert log_spaced_steps(0, 3) == [0]
+    assert log_spaced_steps(1, 3) == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _setting(scale: Scale, regime: dict) -> str:
 - **Training**: cross-entropy, {batch}, gradient descent with η = {regime["learning_rate"]:g}, up to
   {training.num_steps} steps. A run stops at a feature update once the network classifies the whole training set
   correctly with a loss of at most {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
-  finite or exceeds {training.divergence_factor:g} times the initial one.
+  finite or exceeds {training.divergence_factor:g} times the initial one (or that of all-zero outputs).
 - **Regime**: η = {regime["stability"]:g} / λ_max, where λ_max is the largest eigenvalue of the Gauss–Newton matrix at
   initialisation over {len(eigenvalues)} draws that no result uses (from {min(eigenvalues):.3g} to
   {max(eigenvalues):.3g})."""

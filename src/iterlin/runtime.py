@@ -37,13 +37,14 @@ def begin_stage() -> tuple[Scale, list[str]]:
 
 def num_workers(threads: int) -> int:
     """How many runs fit on this machine side by side; `ITERLIN_WORKERS` overrides it."""
-    return int(os.environ.get("ITERLIN_WORKERS", max(1, len(os.sched_getaffinity(0)) // threads)))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(os.environ.get("ITERLIN_WORKERS", max(1, cores // threads)))
 
 
 def run_side_by_side(
     function: Callable[[Task], Answer], tasks: Sequence[Task], threads: int, progress: Callable[[Iterable], Iterable]
 ) -> list[Answer]:
-    """The function's answers in the order of the tasks, each computed in a process of its own kind.
+    """The function's answers in the order of the tasks, computed in several processes at once.
 
     **Raises**: `SystemExit` naming the remedy if a process is killed, as it is when memory runs out.
     """

@@ -2,6 +2,7 @@
 
 from iterlin.core.curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
 from iterlin.core.linearise import Linearised as Linearised
+from iterlin.core.linearise import functional as functional
 from iterlin.core.losses import accuracy as accuracy
 from iterlin.core.losses import cross_entropy as cross_entropy
 from iterlin.core.losses import squared_error as squared_error
@@ -14,5 +15,4 @@ from iterlin.core.solvers import adam as adam
 from iterlin.core.solvers import sgd as sgd
 from iterlin.core.training import Outcome as Outcome
 from iterlin.core.training import Result as Result
-from iterlin.core.training import functional as functional
 from iterlin.core.training import train as train

@@ -1,6 +1,7 @@
 """The first-order Taylor expansion of a network in its parameters."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -38,3 +39,18 @@ class Linearised(eqx.Module):
     def vjp(self, cotangent: Float[Array, "n out"], x: Array) -> PyTree[Array]:
         """u ↦ φ_sᵀ u."""
         return jax.vjp(lambda params: self.fn(params, x), self.params0)[1](cotangent)[0]
+
+
+class _Functional(eqx.Module):
+    """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs."""
+
+    rest: Any
+
+    def __call__(self, params, x):
+        return jax.vmap(eqx.combine(params, self.rest))(x)
+
+
+def functional(model: Any) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:
+    """An equinox module as its parameters θ and the function f(θ, x) on a batch of inputs."""
+    params, rest = eqx.partition(model, eqx.is_inexact_array)
+    return params, _Functional(rest)

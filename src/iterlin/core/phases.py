@@ -1,0 +1,171 @@
+"""Lazy phases and the feature updates between them: the compiled part of iterative linearisation (T Algorithm 3)."""
+
+from collections.abc import Callable
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from iterlin.core.batches import FullBatch, MiniBatch
+from iterlin.core.linearise import Linearised
+from iterlin.core.losses import Loss
+from iterlin.core.schedules import FOREVER, Schedule
+from iterlin.core.solvers import FirstOrder
+
+Step = Int[Array, ""]
+
+
+def _step_number(value: int) -> Step:
+    return jnp.asarray(value, jnp.int32)
+
+
+class State(eqx.Module):
+    """Everything that the next step depends on."""
+
+    params: PyTree[Array]  # θ_t
+    params0: PyTree[Array]  # θ_s
+    solver_state: PyTree
+    order: Array | None  # the epoch's permutation
+    step: Step  # t
+    phase_step: Step  # t − s
+    last_phase: Step  # length of the last phase that ended
+    feature_updates: Step
+    initial_norm: Float[Array, ""]  # ‖g‖ at the start of the phase
+    due: Bool[Array, ""]  # the phase is over: the next step re-linearises first
+    diverged: Bool[Array, ""]
+
+
+def initial_state(params: PyTree[Array], solver: FirstOrder, batches: FullBatch | MiniBatch) -> State:
+    """The state before the first step: θ_s = θ_0."""
+    return State(
+        params=params,
+        params0=params,
+        solver_state=solver.init(params),
+        order=batches.init(),
+        step=_step_number(0),
+        phase_step=_step_number(0),
+        last_phase=_step_number(FOREVER),
+        feature_updates=_step_number(0),
+        initial_norm=jnp.zeros((), jnp.result_type(*jax.tree.leaves(params))),
+        due=jnp.asarray(False),
+        diverged=jnp.asarray(False),
+    )
+
+
+class Problem(eqx.Module):
+    """Mean ℓ(f_lin(θ, x), y) + λ‖θ − θ_s‖² over the training data: convex in θ for a convex loss ℓ.
+
+    λ belongs to the mean loss, without a ½. The papers' damped Gauss–Newton step (T eq. 10) minimises the sum
+    ‖f_lin − Y‖² + λ_T‖θ − θ_s‖²; `squared_error` is half its mean, so λ = λ_T / (2n).
+    """
+
+    fn: Callable
+    loss: Loss = eqx.field(static=True)
+    batches: FullBatch | MiniBatch
+    x: Array
+    y: Array
+    damping: Float[Array, ""]
+    max_loss: Float[Array, ""]
+
+    def phase(self, params0: PyTree[Array]) -> Callable:
+        """The objective and its gradient in θ, for the batch of a step, expanded about θ_s = `params0`."""
+        at = self.batches.phase(Linearised(self.fn, params0), self.x, self.y)
+
+        def objective(params, step, order):
+            predict, y, order = at(step, order)
+            penalty = self.damping * optax.tree.norm(optax.tree.sub(params, params0), squared=True)
+            return self.loss(predict(params), y) + penalty, order
+
+        return jax.value_and_grad(objective, has_aux=True)
+
+
+class Stop(eqx.Module):
+    """Where the next record is wanted: at step `until`, `gap` steps after the last one.
+
+    The ends of phases of `gap` steps or more are recorded too. Where phases are shorter, the record waits for the end
+    of the phase, up to step `latest`.
+    """
+
+    until: Step = eqx.field(converter=_step_number)
+    gap: Step = eqx.field(converter=_step_number)
+    latest: Step = eqx.field(converter=_step_number)
+
+    def beyond(self, state: State) -> Bool[Array, ""]:
+        """Whether the record is still to come."""
+        waiting = ~state.due & (state.last_phase < self.gap) & (state.step < self.latest)
+        return (state.step < self.until) | waiting
+
+
+@eqx.filter_jit
+def advance(problem: Problem, solver: FirstOrder, schedule: Schedule, state: State, stop: Stop) -> State:
+    """Train until the next record is wanted, or to divergence."""
+    start = state.step
+
+    def running(state):
+        long_phase_over = state.due & (state.last_phase >= stop.gap) & (state.step > start)
+        return stop.beyond(state) & ~state.diverged & ~long_phase_over
+
+    def phase(state):
+        state = _select(state.due, _relinearised(state, solver), state)
+        value_and_gradient = problem.phase(state.params0)
+
+        def in_phase(state):
+            return stop.beyond(state) & ~state.due & ~state.diverged
+
+        return jax.lax.while_loop(in_phase, partial(_step, problem, solver, schedule, value_and_gradient), state)
+
+    return jax.lax.while_loop(running, phase, state)
+
+
+def _relinearised(state: State, solver: FirstOrder) -> State:
+    """The feature update: θ_s ← θ_t."""
+    return eqx.tree_at(
+        lambda s: (s.params0, s.solver_state, s.phase_step, s.feature_updates, s.due),
+        state,
+        (
+            state.params,
+            solver.relinearise(state.params, state.solver_state),
+            jnp.zeros_like(state.phase_step),
+            state.feature_updates + 1,
+            jnp.asarray(False),
+        ),
+    )
+
+
+def _step(problem, solver, schedule, value_and_gradient, state: State) -> State:
+    """θ_{t+1} from the gradient of the lazy problem, or the end of the phase if it is solved as it stands."""
+    (value, order), gradient = value_and_gradient(state.params, state.step, state.order)
+    norm = optax.tree.norm(gradient)
+    initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
+    diverged = ~(jnp.isfinite(norm) & (value <= problem.max_loss))
+    solved = (state.phase_step > 0) & schedule.solved(norm, initial_norm) & ~diverged
+
+    params, solver_state = solver.step(gradient, state.params, state.solver_state)
+    phase_step = state.phase_step + 1
+    due = schedule.elapsed(phase_step)
+    stepped = State(
+        params=params,
+        params0=state.params0,
+        solver_state=solver_state,
+        order=order,
+        step=state.step + 1,
+        phase_step=phase_step,
+        last_phase=jnp.where(due, phase_step, state.last_phase),
+        feature_updates=state.feature_updates,
+        initial_norm=initial_norm,
+        due=due,
+        diverged=diverged,
+    )
+    ended = eqx.tree_at(
+        lambda s: (s.due, s.diverged, s.last_phase),
+        state,
+        (solved, diverged, jnp.where(solved, state.phase_step, state.last_phase)),
+    )
+    return _select(solved | diverged, ended, stepped)
+
+
+def _select(condition, a, b):
+    return jax.tree.map(partial(jnp.where, condition), a, b)
