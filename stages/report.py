@@ -14,7 +14,8 @@ def main() -> None:
     scale, _ = begin_stage()
     layout = Layout(scale.name)
     tables = {path.stem: pd.read_csv(path, dtype={"cell": str}) for path in layout.tables.glob("*.csv")}
-    text = markdown(scale, json.loads(layout.regime.read_text()), tables)
+    regime, claims = (json.loads(path.read_text()) for path in (layout.regime, layout.claims))
+    text = markdown(scale, regime, tables, claims)
     write_text(layout.report / "REPORT.md", text)
     write_text(layout.report / "index.html", html(text, layout.figures))
 

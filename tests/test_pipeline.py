@@ -10,7 +10,7 @@ import pytest
 
 from tests.clone import Clone
 
-READERS = {"tables", "plots", "report", "track"}
+READERS = {"tables", "plots", "claims", "report", "track"}
 
 
 @pytest.fixture(scope="module")

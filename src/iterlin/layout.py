@@ -13,4 +13,5 @@ class Layout:
         self.report = Path(f"reports/{scale}")
         self.tables = self.report / "tables"
         self.figures = self.report / "figures"
+        self.claims = self.report / "claims.json"
         self.tracked = Path(f"tracking/{scale}.json")

@@ -23,8 +23,8 @@ PAGE = """<!doctype html>
 body {{ max-width: 70rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; }}
 h1, h2 {{ line-height: 1.2; }}
 table {{ border-collapse: collapse; font-size: 0.8rem; display: block; overflow-x: auto; }}
-th, td {{ padding: 0.2rem 0.45rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }}
-th:first-child, td:first-child {{ text-align: left; }}
+th, td {{ padding: 0.2rem 0.45rem; border-bottom: 1px solid #ddd; text-align: left; }}
+[style*="right"], td:first-child {{ white-space: nowrap; }}
 svg {{ max-width: 100%; height: auto; }}
 code {{ background: #f3f3f3; padding: 0 0.2rem; }}
 </style>
@@ -36,11 +36,12 @@ code {{ background: #f3f3f3; padding: 0 0.2rem; }}
 """
 
 
-def markdown(scale: Scale, regime: dict, tables: Tables) -> str:
+def markdown(scale: Scale, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
     """The text of the report."""
     sections = [
         f"# Iterative linearisation: the `{scale.name}` scale",
         _setting(scale, regime),
+        _claims(claims),
         _sweep(scale, tables["k_sweep"]),
         _figures(),
         _sensitivity(scale, tables["sensitivity"]),
@@ -128,6 +129,24 @@ accuracies, paired by run. Runs that diverged have no accuracy at the end.
 {_markdown_table(rows)}
 
 {baseline}"""
+
+
+def _claims(claims: dict[str, dict]) -> str:
+    rows = pd.DataFrame(
+        {
+            "id": list(claims),
+            "claim": [f"{claim['statement']} ({claim['source']}: {claim['paper']})" for claim in claims.values()],
+            "verdict": [f"**{claim['verdict']}**" for claim in claims.values()],
+            "evidence (points, 95 %)": [claim["evidence"] for claim in claims.values()],
+        }
+    )
+    return f"""## Claims
+
+What the sources claim, and what these runs say. A claim is *reproduced* or *not reproduced* if its test or that of its
+opposite has p ≤ 0.05, and otherwise *not testable at this scale*. That two things coincide is shown by an equivalence
+test. Margins (one point) were fixed beforehand, and p-values are corrected for the number of claims (Holm).
+
+{rows.to_markdown(index=False, disable_numparse=True)}"""
 
 
 def _figures() -> str:

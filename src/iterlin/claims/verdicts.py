@@ -1,0 +1,127 @@
+"""Tests of claims on paired differences over runs.
+
+A claim is *reproduced* if its own test holds, *not reproduced* if the test of its opposite does, and otherwise *not
+testable at this scale*: the interval is wider than the margin. Margins are fixed in the claims, before any result.
+Within an experiment both families of tests are corrected for their number (Holm).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+LEVEL = 0.05
+MIN_RUNS = 5
+VERDICTS = ("reproduced", "not reproduced", "not testable at this scale")
+
+
+class Evidence(NamedTuple):
+    """p-values for a claim and for its opposite, and what they rest on in words."""
+
+    p_for: float
+    p_against: float
+    text: str
+
+
+class Claim(NamedTuple):
+    """A statement of the sources and how it is tested.
+
+    `test` takes the table of runs and the margin. It returns None where the runs that it needs are missing.
+    """
+
+    id: str
+    source: str
+    statement: str
+    paper: str
+    statistic: str
+    margin: float
+    test: Callable[[pd.DataFrame, float], Evidence | None]
+
+
+def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """The verdicts on the claims of one experiment, in their order, as plain values."""
+    evidence = [claim.test(runs, claim.margin) for claim in claims]
+    tested = [item for item in evidence if item is not None]
+    p_for = iter(holm([item.p_for for item in tested]))
+    p_against = iter(holm([item.p_against for item in tested]))
+    rows = []
+    for claim, item in zip(claims, evidence, strict=True):
+        row: dict[str, Any] = claim._asdict()
+        del row["test"]
+        if item is None:
+            row |= {"verdict": VERDICTS[2], "evidence": "the runs that it needs are not part of this scale"}
+        else:
+            pro, contra = next(p_for), next(p_against)
+            verdict = VERDICTS[0] if pro <= LEVEL else VERDICTS[1] if contra <= LEVEL else VERDICTS[2]
+            row |= {"verdict": verdict, "evidence": item.text, "p_for": _round(pro), "p_against": _round(contra)}
+        rows.append(row)
+    return rows
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number (Holm 1979)."""
+    order = np.argsort(p_values)
+    factors = len(p_values) - np.arange(len(p_values))
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p_values)[order] * factors))
+    return adjusted.tolist()
+
+
+def paired(runs: pd.DataFrame, cell: str, column: str, reference: tuple[str, str]) -> pd.Series | None:
+    """`column` of a cell minus the reference (cell, column), run by run; None below `MIN_RUNS` pairs."""
+    by_run = {name: rows.set_index("run") for name, rows in runs.groupby("cell")}
+    if cell not in by_run or reference[0] not in by_run:
+        return None
+    difference = (by_run[cell][column] - by_run[reference[0]][reference[1]]).dropna()
+    return difference if len(difference) >= MIN_RUNS else None
+
+
+def p_above(values: pd.Series, bound: float) -> float:
+    """One-sided t-test of the mean being above the bound."""
+    error = float(stats.sem(values))
+    if error == 0:
+        return float(values.mean() <= bound)
+    return float(stats.t.sf((float(values.mean()) - bound) / error, len(values) - 1))
+
+
+def p_below(values: pd.Series, bound: float) -> float:
+    """One-sided t-test of the mean being below the bound."""
+    return p_above(-values, -bound)
+
+
+def below(values: pd.Series | None, margin: float) -> Evidence | None:
+    """The mean difference is negative; the opposite is that it is no larger than the margin."""
+    if values is None:
+        return None
+    return Evidence(p_below(values, 0), p_above(values, -margin), f"difference {points(values)}")
+
+
+def equivalent(differences: Mapping[str, pd.Series], margin: float, note: str = "") -> Evidence | None:
+    """All mean differences lie within ± margin (two one-sided tests each); the opposite is that one lies outside."""
+    if not differences:
+        return None
+    p_within = max(max(p_below(d, margin), p_above(d, -margin)) for d in differences.values())
+    p_outside = min(min(p_above(d, margin), p_below(d, -margin)) for d in differences.values())
+    text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
+    return Evidence(p_within, min(1, 2 * len(differences) * p_outside), text + note)
+
+
+def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence | None:
+    """At least one mean difference is positive; the opposite is that all are smaller than the margin."""
+    if not differences:
+        return None
+    p_one = min(1, len(differences) * min(p_above(d, 0) for d in differences.values()))
+    text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
+    return Evidence(p_one, max(p_below(d, margin) for d in differences.values()), text)
+
+
+def points(values: pd.Series) -> str:
+    """Mean and 95 % t-interval, in points."""
+    mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return f"{100 * mean:+.1f} [{100 * (mean - half):+.1f}, {100 * (mean + half):+.1f}]"
+
+
+def _round(p: float) -> float:
+    return float(f"{p:.3g}")

@@ -1,0 +1,97 @@
+"""Each claim has a synthetic table that makes it pass, one that makes it fail, and one that is too noisy to tell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from iterlin.claims import CLAIMS, judge
+from iterlin.claims.verdicts import VERDICTS, holm, p_above, p_below
+
+YES, NO, UNKNOWN = VERDICTS
+CELLS = ("1", "10", "1e4", "1e6", "1e8", "inf", "tgn")
+
+
+def runs(shifts=(), noise=0.002, number=10, **columns):
+    """A table of runs in which each cell differs from K = 1 by its shift, in points."""
+    draw, rows = np.random.default_rng(1), []
+    level = draw.normal(0.7, 0.05, number)
+    for cell in CELLS:
+        accuracy = level + dict(shifts).get(cell, 0) / 100 + draw.normal(0, noise, number)
+        rows.append(
+            pd.DataFrame(
+                {
+                    "cell": cell,
+                    "run": range(number),
+                    "outcome": "fitted",
+                    "last_phase_ended": True,
+                    "network_validation_stopped": accuracy,
+                    "proxy_validation_stopped": accuracy,
+                }
+            )
+        )
+    return pd.concat(rows, ignore_index=True).assign(**columns)
+
+
+def verdicts(table):
+    return {row["id"]: row["verdict"] for row in judge(CLAIMS["E-SWEEP"], table)}
+
+
+@pytest.mark.parametrize(
+    ("claim", "passes", "fails"),
+    [
+        ("E-SWEEP-1", {}, {"1e4": -4}),
+        ("E-SWEEP-2", {"1e6": 3}, {"1e6": -1}),
+        ("E-SWEEP-3", {"1e8": -5}, {"1e8": 2}),
+        ("E-SWEEP-4", {"1e8": -5, "tgn": -5}, {"1e8": -5}),
+        ("E-SWEEP-5", {"tgn": -9}, {}),
+        ("E-SWEEP-6", {"inf": -9}, {}),
+    ],
+)
+def test_a_claim_is_reproduced_where_it_holds_and_not_where_its_opposite_does(claim, passes, fails):
+    assert verdicts(runs(passes))[claim] == YES
+    assert verdicts(runs(fails))[claim] == NO
+    assert verdicts(runs(passes, noise=0.3))[claim] == UNKNOWN
+
+
+def test_every_claim_is_covered():
+    covered = {claim.id for claim in CLAIMS["E-SWEEP"]}
+    assert covered == {f"E-SWEEP-{number}" for number in range(1, 7)}
+    assert set(verdicts(runs())) == covered
+
+
+def test_a_small_significant_difference_can_still_be_equivalent():
+    assert verdicts(runs({"10": 0.4, "1e4": 0.4}, noise=0.001))["E-SWEEP-1"] == YES
+
+
+def test_too_few_runs_or_none_are_not_testable():
+    assert set(verdicts(runs(number=4)).values()) == {UNKNOWN}
+    table = runs()
+    without = verdicts(table[table["cell"] != "1e8"])
+    assert without["E-SWEEP-3"] == without["E-SWEEP-4"] == UNKNOWN
+
+
+def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
+    table = runs({"1e4": -4})
+    table.loc[(table["cell"] == "1e4") & (table["run"] == 0), "outcome"] = "step_limit"
+    (row,) = [row for row in judge(CLAIMS["E-SWEEP"], table) if row["id"] == "E-SWEEP-1"]
+    assert row["verdict"] == YES
+    assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
+
+
+def test_without_a_certificate_there_is_no_verdict_on_tgn():
+    table = runs({"tgn": -9})
+    table.loc[(table["cell"] == "tgn") & (table["run"] == 0), "last_phase_ended"] = False
+    assert verdicts(table)["E-SWEEP-5"] == UNKNOWN
+
+
+def test_holm_is_that_of_the_textbook():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+
+
+def test_one_sided_p_values_are_those_of_scipy():
+    values = pd.Series(np.random.default_rng(1).normal(0.1, 1, 12))
+    _, expected = stats.ttest_1samp(values, 0.3, alternative="greater")
+    assert p_above(values, 0.3) == pytest.approx(expected)
+    assert p_above(values, 0.3) + p_below(values, 0.3) == pytest.approx(1)
