@@ -1,6 +1,7 @@
 # make repro   run the pipeline and write the report
 # make test    check everything
 # make ui      browse the runs in MLflow
+# make check-report   recompute the committed report and compare its tables
 # make lint    style and types
 # make lock    choose the newest versions of everything again
 
@@ -11,7 +12,7 @@ export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
 export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
 
-.PHONY: repro test ui lint lock
+.PHONY: repro test ui check-report lint lock
 
 repro: $(VENV)/installed
 	@iterlin repro
@@ -23,6 +24,9 @@ ui: $(VENV)/installed
 	@iterlin sync
 	@echo "MLflow: http://127.0.0.1:$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
 	@mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
+
+check-report: $(VENV)/installed
+	@iterlin check-report
 
 lint: $(VENV)/installed
 	ruff check . && ruff format --check . && basedpyright

@@ -17,6 +17,14 @@ def environment(**settings):
     return kept | {"PATH": path, "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")} | settings
 
 
+def run_in(folder: Path, *command: str, check: bool = True, **settings: str) -> subprocess.CompletedProcess:
+    """Run a command in a copy of the project, with its own code."""
+    env = environment(PYTHONPATH=str(folder / "src"), **settings)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=280)
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 class Clone:
     """The project as it is in the working tree, as a repository with one commit."""
 
@@ -34,12 +42,14 @@ class Clone:
                 shutil.copyfile(ROOT / name, folder / name)
         (folder / "dvc.lock").unlink(missing_ok=True)
         self.edit("  <<: *laptop", f"  <<: *{preset}")
-        for command in (
-            ["init", "-q"],
-            ["add", "-A"],
-            ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "x"],
-        ):
-            subprocess.run(["git", *command], cwd=folder, check=True)
+        subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+        self.commit()
+
+    def commit(self) -> None:
+        """Commit everything."""
+        user = ("-c", "user.name=t", "-c", "user.email=t@t")
+        for command in (["add", "-A"], [*user, "commit", "-q", "--allow-empty", "-m", "x"]):
+            subprocess.run(["git", *command], cwd=self.folder, check=True)
 
     def edit(self, old: str, new: str) -> None:
         """Change params.yaml as a user would; the text must be there once."""
@@ -50,10 +60,7 @@ class Clone:
 
     def run(self, *command: str, check: bool = True, **settings: str) -> subprocess.CompletedProcess:
         """Run a command in the clone, with its own code."""
-        env = environment(PYTHONPATH=str(self.folder / "src"), **settings)
-        done = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=280)
-        assert not check or done.returncode == 0, done.stdout + done.stderr
-        return done
+        return run_in(self.folder, *command, check=check, **settings)
 
     def repro(self, *arguments: str, **settings: str) -> set[str]:
         """`dvc repro`; the stages that ran."""

@@ -8,7 +8,7 @@ import socket
 import pandas as pd
 import pytest
 
-from tests.clone import Clone
+from tests.clone import Clone, run_in
 
 READERS = {"tables", "plots", "claims", "report", "track"}
 
@@ -151,6 +151,48 @@ def test_finished_runs_are_not_trained_again(clone):
     assert clone.repro("-f", "-s", "k_sweep@smoke-10") == {"k_sweep@smoke-10"}
     assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
     assert len(kept) == 9
+
+
+def test_the_report_is_compared_with_the_committed_one(clone):
+    done = clone.run("iterlin", "check-report", check=False)
+    assert done.returncode == 1
+    assert "reports/smoke/tables/k_sweep.csv is not in the last commit" in done.stderr
+    clone.commit()
+    done = clone.run("iterlin", "check-report")
+    assert "not those of this code: none" in done.stdout
+    assert "The tables are the committed ones, within 0.02 in accuracy" in done.stdout
+
+    path = clone.folder / "reports/smoke/tables/k_sweep.csv"
+    kept = path.read_text()
+    wrong = pd.read_csv(path, dtype={"cell": str})
+    wrong.loc[wrong["cell"] == "10", "network_final_mean"] += 0.1
+    wrong.to_csv(path, index=False)
+    clone.commit()
+    done = clone.run("iterlin", "check-report", check=False)
+    assert done.returncode == 1
+    assert "not those of this code: tables@smoke" in done.stdout
+    (line,) = done.stderr.strip().splitlines()[-1:]
+    assert line.startswith("reports/smoke/tables/k_sweep.csv: 10, network_final_mean: ")
+    assert line.endswith("recomputed")
+    assert path.read_text() == kept
+
+
+def test_another_clone_restores_everything_without_training(clone, tmp_path):
+    clone.run("dvc", "remote", "add", "-d", "store", str(tmp_path / "store"))
+    assert clone.run("dvc", "push").stdout.strip().endswith("files pushed")
+    clone.commit()
+    clone.run("git", "clone", "-q", str(clone.folder), str(tmp_path / "other"))
+    run_in(tmp_path / "other", "dvc", "pull")
+    done = run_in(tmp_path / "other", "dvc", "repro")
+    assert re.findall(r"Running stage '(.*?)'", done.stdout) == ["track@smoke"]  # fills the new clone's MLflow
+    for folder in ("results", "reports"):
+        restored = {
+            str(path.relative_to(tmp_path / "other" / folder)): path.read_bytes()
+            for path in (tmp_path / "other" / folder).rglob("*")
+            if path.is_file() and "laptop" not in path.parts
+        }
+        assert restored.items() <= clone.bytes_below(folder).items()
+        assert len(restored) > 10
 
 
 def test_a_tracking_server_that_is_down_is_a_warning(clone):

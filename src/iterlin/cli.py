@@ -1,4 +1,4 @@
-"""`iterlin check`, `iterlin repro` and `iterlin sync`."""
+"""`iterlin check`, `iterlin repro`, `iterlin check-report` and `iterlin sync`."""
 
 import argparse
 import subprocess
@@ -12,8 +12,8 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for run in (check, repro, sync):
-        command = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+    for run in (check, repro, check_report, sync):
+        command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
     arguments = parser.parse_args()
     try:
@@ -46,6 +46,26 @@ def repro(scale: Scale) -> None:
         f"The report:     {report}/index.html (or {report}/REPORT.md)\n"
         f"All runs:       make ui, then open the address that it prints\n"
         f"Change things:  edit params.yaml, then make repro again"
+    )
+
+
+def check_report(scale: Scale) -> None:
+    """recompute what is stale or missing, and compare the tables with the committed ones"""
+    from iterlin import compare  # pandas is slow to import
+
+    stale = compare.stale_stages()
+    repro(scale)
+    print(f"\nStale stages, whose committed results are not those of this code: {', '.join(stale) or 'none'}")
+    lines = [
+        f"{path}: {line}"
+        for path in (Layout(scale.name).tables / f"{name}.csv" for name in compare.TABLES)
+        for line in compare.differences(compare.committed(path), compare.read(path))
+    ]
+    if lines:
+        sys.exit("\n".join(lines))
+    print(
+        f"The tables are the committed ones, within {compare.ACCURACY:g} in accuracy, "
+        f"{compare.RUNS} in numbers of runs and {compare.STEPS:.0%} in numbers of steps"
     )
 
 
