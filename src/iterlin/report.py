@@ -197,10 +197,9 @@ The same {scale.sensitivity.num_seeds} runs at other learning rates; the rows η
 
 
 def _percent(table: pd.DataFrame, name: str) -> list[str]:
-    parts = zip(table[f"{name}_mean"], table[f"{name}_low"], table[f"{name}_high"], strict=True)
-    return [
-        "–" if pd.isna(mean) else f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]" for mean, low, high in parts
-    ]
+    """Means and the half widths of their intervals, in percent."""
+    pairs = zip(100 * table[f"{name}_mean"], 100 * table[f"{name}_high"], strict=True)
+    return ["–" if pd.isna(mean) else f"{mean:.1f} ± {high - mean:.1f}" for mean, high in pairs]
 
 
 def _markdown_table(rows: pd.DataFrame) -> str:
