@@ -129,7 +129,7 @@ def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
 
 def test_a_k_that_is_removed_is_gone_from_tables_and_trains_nothing(clone):
     clone.edit('"10", "100", "inf"], num_seeds: 2}', '"10", "inf"], num_seeds: 2}')
-    assert clone.repro() == READERS
+    assert {"tables", "plots", "report"} <= clone.repro() <= READERS
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
     assert "100" not in set(table(clone, "k_sweep_curves")["cell"])
 
@@ -184,7 +184,9 @@ def test_another_clone_restores_everything_without_training(clone, tmp_path):
     clone.run("git", "clone", "-q", str(clone.folder), str(tmp_path / "other"))
     run_in(tmp_path / "other", "dvc", "pull")
     done = run_in(tmp_path / "other", "dvc", "repro")
-    assert re.findall(r"Running stage '(.*?)'", done.stdout) == ["track@smoke"]  # fills the new clone's MLflow
+    ran = set(re.findall(r"Running stage '(.*?)@smoke'", done.stdout))
+    assert "track" in ran  # it fills the new clone's MLflow
+    assert ran <= READERS
     for folder in ("results", "reports"):
         restored = {
             str(path.relative_to(tmp_path / "other" / folder)): path.read_bytes()
