@@ -47,7 +47,7 @@ def uri() -> str:
 
 
 def cells(scale: Scale) -> list[Cell]:
-    """The cells of the sweep that dvc.lock knows, in the order of params.yaml."""
+    """The cells of the sweep that dvc.lock knows and that are here, in the order of params.yaml."""
     lock = YAML(typ="safe").load(ROOT / "dvc.lock")["stages"]
     layout, regime = Layout(scale.name), json.loads((ROOT / Layout(scale.name).regime).read_text())
     shared = {"learning_rate": regime["learning_rate"], "solver": "sgd", "runs": scale.k_sweep.num_seeds}
@@ -65,7 +65,7 @@ def cells(scale: Scale) -> list[Cell]:
     return [
         Cell(stage, path, lock[stage]["outs"][0]["md5"], name, params)
         for stage, (path, name, params) in listed.items()
-        if stage in lock
+        if stage in lock and (ROOT / path).exists()
     ]
 
 
@@ -87,6 +87,7 @@ def sync(scale: Scale) -> int:
 def _sync(scale: Scale) -> int:
     import mlflow  # takes seconds to import
 
+    listed = cells(scale)
     client = mlflow.MlflowClient(uri())
     experiment = client.get_experiment_by_name("iterlin")
     artifacts = None if "MLFLOW_TRACKING_URI" in os.environ else (ROOT / "mlartifacts").as_uri()
@@ -105,7 +106,7 @@ def _sync(scale: Scale) -> int:
         client.set_terminated(parent)
 
     new = 0
-    for cell in cells(scale):
+    for cell in listed:
         tags = {"stage": cell.stage, "output_hash": cell.hash, "mlflow.parentRunId": parent}
         if _find(client, experiment_id, tags) is None:
             run = client.create_run(

@@ -1,0 +1,78 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from iterlin.compare import differences
+from iterlin.results import read_cells, whole_folder
+from iterlin.tables import ACCURACIES, interval, mean_curves, summarise
+
+
+def test_the_interval_is_that_of_scipy_and_leaves_out_missing_values():
+    values = np.random.default_rng(0).normal(0.8, 0.1, 9)
+    low, high = stats.t.interval(0.95, 8, loc=values.mean(), scale=stats.sem(values))
+    found = interval(pd.Series([*values, np.nan]))
+    assert (found["low"], found["mean"], found["high"]) == pytest.approx((low, values.mean(), high))
+    assert np.isnan(interval(pd.Series([np.nan]))["mean"])
+
+
+def test_a_run_keeps_its_last_value_after_its_end():
+    curves = pd.DataFrame(
+        [("a", 0, 0, 1.0), ("a", 0, 10, 3.0), ("a", 1, 0, 1.0), ("a", 1, 5, 2.0), ("a", 1, 20, 7.0)],
+        columns=["cell", "run", "step", "loss"],
+    )
+    table = mean_curves(curves).set_index("step")["loss_mean"]
+    assert table.to_dict() == {0: 1.0, 5: 1.5, 10: 2.5, 20: 5.0}
+
+
+def runs(cell, accuracies, outcomes):
+    table = pd.DataFrame({"cell": cell, "run": range(len(accuracies)), "outcome": outcomes})
+    return table.assign(last_phase_ended=True, steps=10, feature_updates=3, **dict.fromkeys(ACCURACIES, accuracies))
+
+
+def test_differences_are_paired_by_run_and_outcomes_are_counted():
+    reference = runs("1", [0.5, 0.7, 0.9], "fitted")
+    other = runs("10", [0.6, 0.8, 1.0], ["fitted", "diverged", "step_limit"]).sample(frac=1, random_state=0)
+    (row,) = summarise(other, reference).to_dict("records")
+    assert (row["runs"], row["fitted"], row["diverged"], row["step_limit"]) == (3, 1, 1, 1)
+    assert (row["difference_low"], row["difference_mean"]) == pytest.approx((0.1, 0.1))
+    assert row["network_final_high"] > 0.9
+
+
+def test_only_listed_cells_are_read(tmp_path):
+    for name in ("1", "10", "100"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "runs.csv").write_text(f"run,steps\n0,{name}\n")
+    table = read_cells(tmp_path, ["100", "1"], "runs")
+    assert table.to_dict("list") == {"cell": ["100", "1"], "run": [0, 0], "steps": [100, 1]}
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "cell"
+    with whole_folder(target) as folder:
+        (folder / "old").touch()
+
+    def fail_half_way():
+        with whole_folder(target) as folder:
+            (folder / "new").touch()
+            raise RuntimeError("half-way")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        fail_half_way()
+    assert [path.name for path in target.iterdir()] == ["old"]
+    with whole_folder(target) as folder:
+        (folder / "new").touch()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["new"]
+
+
+def test_tables_are_compared_within_what_another_machine_may_change():
+    old = pd.DataFrame({"cell": ["1", "inf"], "fitted": [10, 0], "median_steps": [100.0, 9.0], "x_mean": [0.8, np.nan]})
+    near = old.assign(fitted=[9, 1], median_steps=[115.0, 9.0], x_mean=[0.81, np.nan])
+    assert differences(old, near) == []
+    far = old.assign(fitted=[8, 0], median_steps=[130.0, 9.0], x_mean=[0.8, 0.1])
+    assert differences(old, far) == [
+        "1, fitted: 10 committed, 8 recomputed",
+        "1, median_steps: 100 committed, 130 recomputed",
+        "inf, x_mean: nan committed, 0.1 recomputed",
+    ]
+    assert differences(old, old.head(1))[0].startswith("the rows or columns differ")
