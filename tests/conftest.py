@@ -10,3 +10,8 @@ from jaxtyping import install_import_hook
 
 hook = install_import_hook(["iterlin.core", "iterlin.nets", "iterlin.data.splits"], "beartype.beartype")
 hook.__enter__()
+
+
+def pytest_collection_modifyitems(items):
+    """The longest file first, so that the other worker does all the rest meanwhile."""
+    items.sort(key=lambda item: "test_pipeline" not in item.nodeid)
