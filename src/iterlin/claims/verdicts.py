@@ -1,7 +1,7 @@
 """Tests of claims on paired differences over runs.
 
 A claim is *reproduced* if its own test holds, *not reproduced* if the test of its opposite does, and otherwise *not
-testable at this scale*: the interval is wider than the margin. Margins are fixed in the claims, before any result.
+testable at this scale*: the interval is wider than the margin. Margins are part of the claims.
 Within an experiment both families of tests are corrected for their number (Holm).
 """
 
