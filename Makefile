@@ -1,4 +1,5 @@
-# make repro   run the pipeline and write the report
+# make repro   run the pipeline and write the report (YES=1 if it may take more than an hour)
+# make plan    how long that may take here, and how much memory and disk
 # make test    check everything
 # make ui      browse the runs in MLflow
 # make check-report   recompute the committed report and compare its tables
@@ -12,10 +13,13 @@ export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
 export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
 
-.PHONY: repro test ui check-report lint lock
+.PHONY: repro plan test ui check-report lint lock
 
 repro: $(VENV)/installed
 	@iterlin repro
+
+plan: $(VENV)/installed
+	@iterlin plan
 
 test: $(VENV)/installed
 	pytest

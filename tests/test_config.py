@@ -7,7 +7,6 @@ import pytest
 from ruamel.yaml import YAML
 
 from iterlin.config import ParamsError, load, parse_period
-from iterlin.data import DATA_SETS
 
 ROOT = Path(__file__).parent.parent
 yaml = YAML(typ="safe")
@@ -56,13 +55,21 @@ def test_the_committed_parameters_are_valid():
         ("sensitivity.factors", ["-1"], "scale.sensitivity.factors.0: a factor must be a positive decimal number"),
         ("sensitivity.factors", ["1"], 'sensitivity.factors must not contain "1"'),
         ("sensitivity.num_seeds", 11, "sensitivity.num_seeds must not exceed k_sweep.num_seeds"),
+        (
+            "regime",
+            {"rule": "fixed", "learning_rate": 0.0},
+            "scale.regime.learning_rate: Input should be greater than 0",
+        ),
+        ("regime", {"rule": "tuned"}, "scale.regime: Input tag 'tuned' found using 'rule' does not match"),
         ("regime.stability", 2.0, "scale.regime.stability: Input should be less than 2, got 2.0"),
         ("tgn_baseline.learning_rate", 0.0, "learning_rate: Input should be greater than 0, got 0.0"),
         ("tgn_baseline.tolerance", 1.0, "scale.tgn_baseline.tolerance: Input should be less than 1, got 1.0"),
         ("training.num_steps", 0, "scale.training.num_steps: Input should be greater than or equal to 1, got 0"),
         ("training.batch_size", 151, "training.batch_size is 151, more than data.num_train, which is 150"),
-        ("data.num_train", 1000, "is 2647, but digits has 1797 examples"),
-        ("data.name", "imagenet", "scale.data.name: Input should be 'digits', got 'imagenet'"),
+        ("data.num_train", 1000, "is 2647, but digits has 1797 examples for that"),
+        ("data.name", "imagenet", "scale.data.name: there is no data set 'imagenet', but digits, mnist, cifar10"),
+        ("data", {"name": "mnist", "num_train": 59_000, "num_validation": 1001, "num_test": 9}, "has 60000 examples"),
+        ("data", {"name": "mnist", "num_train": 9, "num_validation": 9, "num_test": 10_001}, "has 10000 examples"),
         ("net.name", "vgg", "scale.net: Input tag 'vgg' found using 'name' does not match any of the expected tags"),
         ("net.channels", 8, "scale.net.channels: Input should be a valid list, got 8"),
         ("net.initialisation", "zeros", "scale.net.initialisation: Input should be 'he_normal'"),
@@ -91,7 +98,7 @@ def test_periods():
 
 
 def test_the_names_in_the_types_are_those_of_the_registries():
-    from iterlin.config import Data, Initialisation, Scale
+    from iterlin.config import Initialisation, Scale
     from iterlin.experiments.training_run import SOLVERS
     from iterlin.nets import NETS
     from iterlin.nets.initialise import INITIALISERS
@@ -99,7 +106,6 @@ def test_the_names_in_the_types_are_those_of_the_registries():
     def names(model):
         return set(get_args(model.model_fields["name"].annotation))
 
-    assert names(Data) == set(DATA_SETS)
     assert set(get_args(Initialisation)) == set(INITIALISERS)
     assert set().union(*map(names, get_args(Scale.model_fields["net"].annotation))) == set(NETS)
     assert set(SOLVERS) == {"sgd", "adam"}

@@ -1,18 +1,20 @@
-"""`iterlin check`, `iterlin repro`, `iterlin check-report` and `iterlin sync`."""
+"""`iterlin check`, `iterlin plan`, `iterlin repro`, `iterlin check-report` and `iterlin sync`."""
 
 import argparse
+import os
 import subprocess
 import sys
 
 from iterlin.config import ParamsError, Scale, load
 from iterlin.layout import Layout
+from iterlin.plan import hours, make_plan, pending, table
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for run in (check, repro, check_report, sync):
+    for run in (check, plan, repro, check_report, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
     arguments = parser.parse_args()
@@ -28,8 +30,15 @@ def check(scale: Scale) -> None:
     print(f"params.yaml is valid; the scale is {scale.name}")
 
 
+def plan(scale: Scale) -> None:
+    """say how long the training may take here, and how much memory and disk"""
+    print(table(make_plan(scale)))
+
+
 def repro(scale: Scale) -> None:
-    """run `dvc repro` and say what ran and where the report is"""
+    """run `dvc repro`, unless it may take longer than an hour, and say what ran and where the report is"""
+    if os.environ.get("YES") != "1":
+        _ask(scale)
     ran: list[str] = []
     with subprocess.Popen(["dvc", "repro"], stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         assert process.stdout is not None
@@ -49,9 +58,18 @@ def repro(scale: Scale) -> None:
     )
 
 
+def _ask(scale: Scale) -> None:
+    """Exits with the plan if the run may take longer than an hour."""
+    rows = make_plan(scale)
+    if hours(rows) > 1 and hours(rows := pending(rows)) > 1:
+        sys.exit(
+            f"{table(rows)}\nThis may take more than an hour, so nothing was started. To start it: make repro YES=1"
+        )
+
+
 def check_report(scale: Scale) -> None:
     """recompute what is stale or missing, and compare the tables with the committed ones"""
-    from iterlin import compare  # pandas is slow to import
+    import iterlin.compare as compare  # pandas is slow to import
 
     stale = compare.stale_stages()
     repro(scale)
@@ -71,6 +89,6 @@ def check_report(scale: Scale) -> None:
 
 def sync(scale: Scale) -> None:
     """show in MLflow what DVC has and MLflow has not"""
-    from iterlin import tracking  # mlflow and pandas are slow to import
+    import iterlin.tracking as tracking  # pandas is slow to import
 
     print(f"{tracking.sync(scale)} new runs in MLflow at {tracking.uri()}")

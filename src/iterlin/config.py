@@ -8,10 +8,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML, YAMLError
 
-from iterlin.data import DATA_SETS
+from iterlin.data.sets import DATA_SETS
 
 PARAMS = Path("params.yaml")
 MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
+TAGS = ("lenet", "mlp", "fixed", "stable")  # of unions: pydantic puts them into the path of a key
 
 
 class ParamsError(Exception):
@@ -41,6 +42,12 @@ def _factor_label(label: str) -> str:
     return label
 
 
+def _data_name(name: str) -> str:
+    if name not in DATA_SETS:
+        raise ValueError(f"there is no data set {name!r}, but {', '.join(DATA_SETS)}")
+    return name
+
+
 def _distinct(parse):
     def check(labels: list[str]) -> list[str]:
         if len({parse(label) for label in labels}) < len(labels):
@@ -67,18 +74,22 @@ class Strict(BaseModel):
 class Data(Strict):
     """Which data, and how many examples each run draws for its splits."""
 
-    name: Literal["digits"]
+    name: Annotated[str, AfterValidator(_data_name)]
     num_train: Count
     num_validation: Count
     num_test: Count
 
     @model_validator(mode="after")
     def _enough(self) -> Self:
-        wanted, there_are = sum(self.sizes.values()), DATA_SETS[self.name].num_examples
-        if wanted > there_are:
-            raise ValueError(
-                f"num_train + num_validation + num_test is {wanted}, but {self.name} has {there_are} examples"
-            )
+        data = DATA_SETS[self.name]
+        asked = {"num_train + num_validation": self.num_train + self.num_validation, "num_test": self.num_test}
+        there_are = {"num_train + num_validation": data.num_examples - data.num_test, "num_test": data.num_test}
+        if not data.num_test:
+            asked = {"num_train + num_validation + num_test": sum(self.sizes.values())}
+            there_are = {"num_train + num_validation + num_test": data.num_examples}
+        for what, wanted in asked.items():
+            if wanted > there_are[what]:
+                raise ValueError(f"{what} is {wanted}, but {self.name} has {there_are[what]} examples for that")
         return self
 
     @property
@@ -106,9 +117,17 @@ class MLP(Strict):
     initialisation: Initialisation
 
 
-class Regime(Strict):
+class FixedRate(Strict):
+    """A learning rate that is given."""
+
+    rule: Literal["fixed"]
+    learning_rate: Positive
+
+
+class StableRate(Strict):
     """The rule for the learning rate: ηλ_max = `stability` at the sharpest of `num_seeds` initialisations."""
 
+    rule: Literal["stable"]
     stability: Annotated[float, Field(gt=0, lt=2)]
     num_seeds: Count
 
@@ -154,7 +173,7 @@ class Scale(Strict):
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     data: Data
     net: Annotated[LeNet | MLP, Field(discriminator="name")]
-    regime: Regime
+    regime: Annotated[FixedRate | StableRate, Field(discriminator="rule")]
     training: Training
     k_sweep: KSweep
     tgn_baseline: TGNBaseline
@@ -200,7 +219,7 @@ def load(path: Path = PARAMS) -> Params:
 
 
 def _line(path: Path, error) -> str:
-    key = ".".join(str(part) for part in error["loc"] if part not in ("lenet", "mlp"))
+    key = ".".join(str(part) for part in error["loc"] if part not in TAGS)
     message = error["msg"].removeprefix("Value error, ")
     got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {error['input']!r}"
     return f"{path}: {key or 'top level'}: {message}{got}"

@@ -8,6 +8,7 @@ class Layout:
 
     def __init__(self, scale: str):
         self.data = Path(f"data/{scale}.npz")
+        self.data_card = Path(f"data/{scale}.json")
         self.results = Path(f"results/{scale}")
         self.regime = self.results / "regime.json"
         self.report = Path(f"reports/{scale}")

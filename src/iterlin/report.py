@@ -8,7 +8,6 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from iterlin.config import Scale
-from iterlin.data import DATA_SETS
 
 Tables = Mapping[str, pd.DataFrame]
 NAMES = {"inf": "∞", "tgn": "TGN"}
@@ -36,11 +35,11 @@ code {{ background: #f3f3f3; padding: 0 0.2rem; }}
 """
 
 
-def markdown(scale: Scale, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
+def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
     """The text of the report."""
     sections = [
         f"# Iterative linearisation: the `{scale.name}` scale",
-        _setting(scale, regime),
+        _setting(scale, data, regime),
         _claims(claims),
         _sweep(scale, tables["k_sweep"]),
         _figures(),
@@ -70,21 +69,29 @@ def _inline(figures: Path):
     return svg
 
 
-def _setting(scale: Scale, regime: dict) -> str:
-    data, net, training = scale.data, scale.net, scale.training
+def _setting(scale: Scale, data: dict, regime: dict) -> str:
+    sizes, net, training = scale.data, scale.net, scale.training
     batch = "full batches" if training.batch_size is None else f"mini-batches of {training.batch_size}"
     details = ", ".join(f"{key} {value}" for key, value in net.model_dump().items() if key != "name")
-    eigenvalues = regime["max_eigenvalues"]
+    note = f" **Note**: {data['note']}." if data["note"] else ""
     return f"""## Setting
 
-- **Data**: `{data.name}`, {DATA_SETS[data.name].source}. Each run draws its own split of {data.num_train} training,
-  {data.num_validation} validation and {data.num_test} test examples.
+- **Data**: `{data["name"]}`, {data["source"]} (licence: {data["licence"]}; SHA-256 {data["sha256"][:16]}…). Each run
+  draws its own split of {sizes.num_train} training, {sizes.num_validation} validation and {sizes.num_test} test
+  examples.{note}
 - **Network**: `{net.name}` ({details}).
 - **Training**: cross-entropy, {batch}, gradient descent with η = {regime["learning_rate"]:g}, up to
   {training.num_steps} steps. A run stops at a feature update once the network classifies the whole training set
   correctly with a loss of at most {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
   finite or exceeds {training.divergence_factor:g} times the initial one (or that of all-zero outputs).
-- **Regime**: η = {regime["stability"]:g} / λ_max, where λ_max is the largest eigenvalue of the Gauss–Newton matrix at
+- **Regime**: {_rule(regime)}"""
+
+
+def _rule(regime: dict) -> str:
+    if "max_eigenvalues" not in regime:
+        return "η is given in params.yaml."
+    eigenvalues = regime["max_eigenvalues"]
+    return f"""η = {regime["stability"]:g} / λ_max, where λ_max is the largest eigenvalue of the Gauss–Newton matrix at
   initialisation over {len(eigenvalues)} draws that no result uses (from {min(eigenvalues):.3g} to
   {max(eigenvalues):.3g})."""
 

@@ -3,6 +3,7 @@
 results/<scale>/<experiment>/<cell>/curves.csv, runs.csv, models/<run>.eqx
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -43,7 +44,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_cell(path: Path, runs: list[Path]) -> None:
-    """Gather the folders of finished runs, in their order, into one cell."""
+    """Gather the folders of finished runs, in their order, into one cell, and remember which they were."""
     with whole_folder(path) as folder:
         (folder / "models").mkdir()
         curves, rows = [], []
@@ -56,6 +57,25 @@ def write_cell(path: Path, runs: list[Path]) -> None:
             shutil.copyfile(run / "model.eqx", folder / "models" / f"{row['run']}.eqx")
         pd.concat(curves).to_csv(folder / "curves.csv", index=False, float_format=FLOATS)
         pd.DataFrame(rows).to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
+    write_text(_origin(path), json.dumps({"digest": _digest(path), "runs": [str(run) for run in runs]}))
+
+
+def origin(path: Path) -> list[Path]:
+    """The folders that a cell was gathered from, if that happened here and they are still there."""
+    try:
+        known = json.loads(_origin(path).read_text())
+    except FileNotFoundError:
+        return []
+    runs = [Path(run) for run in known["runs"]]
+    return runs if known["digest"] == _digest(path) and all(run.exists() for run in runs) else []
+
+
+def _origin(path: Path) -> Path:
+    return Path(".cache/cells") / f"{'-'.join(path.parts)}.json"
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256((path / "curves.csv").read_bytes() + (path / "runs.csv").read_bytes()).hexdigest()
 
 
 def read_cells(folder: Path, cells: list[str], table: str) -> pd.DataFrame:

@@ -18,8 +18,8 @@ Answer = TypeVar("Answer")
 def begin_stage() -> tuple[Scale, list[str]]:
     """The parameters, and the cell of this stage, which DVC names `stage@scale-cell` in `DVC_STAGE`.
 
-    Also fixes what the processes of this stage inherit: the number of threads, and the compilation cache. XLA's bytes
-    change with the number of threads of its pool, so that number is a parameter and not the machine's.
+    Also fixes what the processes of this stage inherit (`prepare_jax`). XLA's bytes change with the number of threads
+    of its pool, so that number is a parameter and not the machine's.
     """
     try:
         scale = load().scale
@@ -29,10 +29,16 @@ def begin_stage() -> tuple[Scale, list[str]]:
     name, *cell = item.split("-")
     if name != scale.name:
         sys.exit(f"DVC_STAGE is {stage}@{item}, not a stage of scale {scale.name}: run this through `dvc repro`")
-    os.environ["NPROC"] = str(scale.threads)
+    prepare_jax(scale.threads)
+    return scale, cell
+
+
+def prepare_jax(threads: int) -> None:
+    """Set, before jax starts, its threads, where compiled programs are kept, and that it does not take a whole GPU."""
+    os.environ["NPROC"] = str(threads)
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(".cache/jax").resolve()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    return scale, cell
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # runs side by side share it
 
 
 def num_workers(threads: int) -> int:

@@ -18,7 +18,6 @@ import pandas as pd
 from ruamel.yaml import YAML
 
 from iterlin.config import Scale
-from iterlin.data import DATA_SETS
 from iterlin.layout import Layout
 from iterlin.tables import interval, mean_curves
 
@@ -134,7 +133,8 @@ def _show(client, run_id: str, cell: Cell, scale: Scale) -> None:
     data = dict(np.load(ROOT / Layout(scale.name).data))
     dataset = from_numpy(data["images"], targets=data["labels"], name=scale.data.name)
     client.log_inputs(run_id, [DatasetInput(dataset._to_mlflow_entity())])
-    params = cell.params | {"data_source": DATA_SETS[scale.data.name].source}
+    card = json.loads((ROOT / Layout(scale.name).data_card).read_text())
+    params = cell.params | {"data_source": card["source"], "data_sha256": card["sha256"]}
     client.log_batch(run_id, params=[Param(name, str(value)) for name, value in params.items()])
 
     runs = pd.read_csv(ROOT / cell.path / "runs.csv")

@@ -7,6 +7,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from iterlin.core.batches import in_chunks
 from iterlin.core.linearise import Linearised
 from iterlin.core.losses import Loss, accuracy
 
@@ -33,7 +34,7 @@ def measure(
         "distance_phase": optax.tree.norm(optax.tree.sub(params, linearised.params0)),
     }
     for split, (x, y) in splits.items():
-        outputs = {"network": linearised.fn(params, x), "proxy": linearised(params, x)}
+        outputs = in_chunks(lambda x: {"network": linearised.fn(params, x), "proxy": linearised(params, x)}, x)
         for model, f in outputs.items():
             values[f"{model}_{split}_loss"] = loss(f, y)
             if jnp.issubdtype(y.dtype, jnp.integer):

@@ -1,6 +1,7 @@
 """Iterative linearisation of a model: training, records, and how a run ends."""
 
 import itertools
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin.core.batches import FullBatch, MiniBatch
+from iterlin.core.batches import FullBatch, MiniBatch, in_chunks
 from iterlin.core.linearise import Linearised, functional
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, Stop, advance, initial_state
@@ -52,6 +53,7 @@ def train(
     divergence_factor: float = 1e4,
     records_per_decade: int = 10,
     key: Array | None = None,
+    on_record: Callable[[dict[str, float]], None] = lambda record: None,
 ) -> Result:
     """Train `model` by iterative linearisation.
 
@@ -70,32 +72,61 @@ def train(
       is larger) ends the run as diverged.
     - `records_per_decade`: the density of the records, which also come at the ends of longer phases and at the end (see
       `Stop`).
+    - `on_record`: called with each record as soon as it is made.
 
     **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
     outcome.
     """
     if num_steps < 0:
         raise ValueError(f"num_steps must be at least 0, got {num_steps}")
-    if damping < 0:
-        raise ValueError(f"the damping λ must be at least 0, got {damping}")
-    origin, fn = functional(model)
-    x, y = next(iter(splits.values()))
-    batches = _batches(batch_size, len(x), key)
-    dtype = jnp.result_type(*jax.tree.leaves(origin))
-    max_loss = divergence_factor * _reference_loss(fn, loss, origin, x, y)
-    problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
-    state = initial_state(origin, solver, batches)
-    records = [_record(fn, loss, origin, splits, state)]
+    problem, state = begin(
+        model,
+        next(iter(splits.values())),
+        loss=loss,
+        solver=solver,
+        batch_size=batch_size,
+        damping=damping,
+        divergence_factor=divergence_factor,
+        key=key,
+    )
+    origin, records, outcome = state.params, [], None
 
-    outcome = None
+    def record():
+        records.append(_record(problem, origin, splits, state))
+        on_record(records[-1])
+
+    record()
     steps = log_spaced_steps(num_steps, records_per_decade)
     for previous, until in itertools.pairwise(steps):
         gap = until - previous
         while outcome is None and state.step < until:
             state = advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
-            records.append(_record(fn, loss, origin, splits, state))
+            record()
             outcome = _outcome(state, fit_loss, *_fit(records[-1], splits))
     return Result(eqx.combine(state.params, model), records, outcome or Outcome.step_limit, state)
+
+
+def begin(
+    model: Any,
+    data: tuple[Array, Array],
+    *,
+    loss: Loss,
+    solver: FirstOrder,
+    batch_size: int | None = None,
+    damping: float = 0.0,
+    divergence_factor: float = 1e4,
+    key: Array | None = None,
+) -> tuple[Problem, State]:
+    """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
+    if damping < 0:
+        raise ValueError(f"the damping λ must be at least 0, got {damping}")
+    params, fn = functional(model)
+    x, y = data
+    batches = _batches(batch_size, len(x), key)
+    dtype = jnp.result_type(*jax.tree.leaves(params))
+    max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
+    problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
+    return problem, initial_state(params, solver, batches)
 
 
 def _outcome(state: State, fit_loss: float | None, accuracy: float, loss: float) -> Outcome | None:
@@ -116,15 +147,16 @@ def _batches(batch_size: int | None, num_examples: int, key: Array | None) -> Fu
 
 @eqx.filter_jit
 def _reference_loss(fn, loss: Loss, params: PyTree[Array], x: Array, y: Array) -> Float[Array, ""]:
-    outputs = fn(params, x)
+    outputs = in_chunks(lambda x: fn(params, x), x)
     return jnp.maximum(loss(outputs, y), loss(jnp.zeros_like(outputs), y))
 
 
 _measure = eqx.filter_jit(measure)
 
 
-def _record(fn, loss, origin, splits, state: State) -> dict[str, float]:
-    measured = _measure(Linearised(fn, state.params0), loss, state.params, origin, splits, train=next(iter(splits)))
+def _record(problem: Problem, origin, splits, state: State) -> dict[str, float]:
+    linearised = Linearised(problem.fn, state.params0)
+    measured = _measure(linearised, problem.loss, state.params, origin, splits, train=next(iter(splits)))
     counts = {name: getattr(state, name) for name in ("step", "feature_updates", "phase_step")}
     return {name: value.item() for name, value in jax.device_get({**counts, **measured}).items()}
 

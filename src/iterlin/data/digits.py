@@ -2,15 +2,13 @@
 
 import numpy as np
 
-SOURCE = (
-    "the test part of 'Optical Recognition of Handwritten Digits' (E. Alpaydin and C. Kaynak, UCI Machine Learning "
-    "Repository, CC BY 4.0), as shipped by scikit-learn"
-)
+from iterlin.data.examples import Examples
 
 
-def load() -> tuple[np.ndarray, np.ndarray]:
-    """Images (1797, 8, 8, 1) with grey values from 0 to 16, and labels."""
+def load() -> Examples:
+    """Images (1797, 8, 8, 1) with grey values from 0 to 16, and labels; there is no test split of its own."""
     from sklearn.datasets import load_digits  # scikit-learn takes a second to import
 
     pixels, labels = load_digits(return_X_y=True)
-    return np.asarray(pixels, np.float32).reshape(-1, 8, 8, 1), np.asarray(labels, np.int32)
+    images = np.asarray(pixels, np.float32).reshape(-1, 8, 8, 1)
+    return Examples(images, np.asarray(labels, np.int32), np.zeros(len(labels), bool))

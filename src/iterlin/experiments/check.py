@@ -1,14 +1,19 @@
-"""Trace the network at its true shapes: what params.yaml asks for can be built, and no step of it is computed."""
+"""Trace training at its true shapes: what params.yaml asks for can be built, and no step of it is computed."""
 
 import sys
 from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from iterlin.config import Scale
-from iterlin.data import DATA_SETS
+from iterlin.core import Every, Linearised, cross_entropy, sgd
+from iterlin.core.phases import Problem, State, Stop, advance
+from iterlin.core.records import Splits, measure
+from iterlin.core.training import begin
+from iterlin.data.sets import DATA_SETS
 from iterlin.nets import build
 
 
@@ -16,9 +21,27 @@ def trace(scale: Scale) -> None:
     """Exits with one line that names the key if the network cannot take the data."""
     data = DATA_SETS[scale.data.name]
     make = partial(build, **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes)
-    images = jax.ShapeDtypeStruct((scale.data.num_train, *data.image_shape), jnp.float32)
+    splits = {
+        name: (jax.ShapeDtypeStruct((size, *data.image_shape), jnp.float32), jax.ShapeDtypeStruct((size,), jnp.int32))
+        for name, size in scale.data.sizes.items()
+    }
     try:
         model = eqx.filter_eval_shape(make, key=jax.random.key(0))
-        eqx.filter_eval_shape(lambda model, x: jax.vmap(model)(x), model, images)
+        eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
     except ValueError as error:
         sys.exit(f"params.yaml: scale.net: {error}")
+
+
+def step_and_record(scale: Scale, model: Any, splits: Splits, key: jax.Array) -> tuple[State, dict[str, jax.Array]]:
+    """The start of a run: its first step, and the record after it."""
+    problem, state = start(scale, model, splits, key)
+    state = advance(problem, sgd(1.0), Every(1), state, Stop(1, 1, 1))
+    linearised = Linearised(problem.fn, state.params0)
+    return state, measure(linearised, problem.loss, state.params, state.params0, splits, train="train")
+
+
+def start(scale: Scale, model: Any, splits: Splits, key: jax.Array) -> tuple[Problem, State]:
+    """The lazy problem of a run of this scale, and its first state."""
+    return begin(
+        model, splits["train"], loss=cross_entropy, solver=sgd(1.0), batch_size=scale.training.batch_size, key=key
+    )

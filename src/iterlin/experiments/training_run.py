@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,9 +26,11 @@ from iterlin.core import (
 )
 from iterlin.data.splits import Split, draw_splits
 from iterlin.nets import build
+from iterlin.nets.saved import save
+from iterlin.runlog import RunLog
 from iterlin.scratch import kept
 
-CODE = ("core", "nets", "data", "experiments/training_run.py")
+CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
 SOLVERS = {"sgd": sgd, "adam": adam}
 # Runs that set the regime and runs that results are read from never share a key.
 PURPOSES = {"result": 0, "regime": 1}
@@ -57,23 +60,36 @@ def keys(seed: int, run: int, purpose: str) -> tuple[jax.Array, jax.Array, jax.A
 
 def initial(
     net: dict, sizes: dict[str, int], data: dict[str, np.ndarray], split_key, init_key
-) -> tuple[Any, dict[str, Split]]:
-    """The network before training and the standardised splits."""
-    images, labels = data["images"], data["labels"]
-    splits = draw_splits(images, labels, sizes, split_key)
-    return build(**net, input_shape=images.shape[1:], num_classes=int(labels.max()) + 1, key=init_key), splits
+) -> tuple[Any, dict[str, Split], dict[str, Any]]:
+    """The network before training, the standardised splits, and a description to save trained networks with."""
+    splits, (mean, deviation) = draw_splits(data, sizes, split_key)
+    shape, classes = data["images"].shape[1:], int(data["labels"].max()) + 1
+    net = net | {"input_shape": shape, "num_classes": classes}
+    return build(**net, key=init_key), splits, {"net": net, "mean": mean, "deviation": deviation}
 
 
-def run(recipe: Recipe, data: dict[str, np.ndarray]) -> Result:
-    """Train as the recipe says."""
+def run(
+    recipe: Recipe, data: dict[str, np.ndarray], on_record: Callable[[dict[str, float]], None]
+) -> tuple[Result, dict[str, Any]]:
+    """Train as the recipe says; the result and a description of the network."""
     split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
-    model, splits = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+    model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
     if recipe.period is None:
         schedule = OnConvergence(recipe.tolerance)
     else:
         schedule = Never() if recipe.period == float("inf") else Every(int(recipe.period))
     solver = SOLVERS[recipe.solver](recipe.learning_rate)
-    return train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, key=batch_key, **recipe.training)
+    result = train(
+        model,
+        splits,
+        loss=cross_entropy,
+        solver=solver,
+        schedule=schedule,
+        key=batch_key,
+        on_record=on_record,
+        **recipe.training,
+    )
+    return result, description
 
 
 def run_kept(task: tuple[Recipe, Path]) -> Path:
@@ -82,10 +98,11 @@ def run_kept(task: tuple[Recipe, Path]) -> Path:
     data = dict(np.load(data_path))
 
     def compute(folder: Path) -> None:
-        result = run(recipe, data)
+        log = RunLog(folder, recipe.run, jax.devices()[0].device_kind)
+        result, description = run(recipe, data, on_record=log)
         pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
         (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
-        eqx.tree_serialise_leaves(folder / "model.eqx", result.model)
+        save(folder / "model.eqx", result.model, description)
 
     description = recipe._asdict() | {"data": {name: _digest(array) for name, array in data.items()}}
     return kept(description, CODE, compute)
@@ -119,7 +136,7 @@ def max_eigenvalue(task: tuple[int, int, dict, dict[str, int], Path]) -> float:
     """λ_max of the GGN at initialisation, for one of the draws that set the regime."""
     seed, draw, net, sizes, data_path = task
     split_key, init_key, power_key = keys(seed, draw, "regime")
-    model, splits = initial(net, sizes, dict(np.load(data_path)), split_key, init_key)
+    model, splits, _ = initial(net, sizes, dict(np.load(data_path)), split_key, init_key)
     params, fn = functional(model)
     return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()
 

@@ -1,0 +1,132 @@
+"""How long the training stages may take on this machine, and how much memory and disk, before a long run is started."""
+
+import hashlib
+import json
+import math
+import os
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iterlin.config import Scale
+from iterlin.runtime import num_workers, prepare_jax
+
+KEPT = Path(".cache/estimates")
+START = 10  # seconds until the processes of a cell compute
+PROCESS = 400 * 2**20  # bytes of a process that has imported its libraries
+COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
+
+
+class Work(NamedTuple):
+    """The cells of one stage: each trains `runs` networks; `lazy` says that its phases are long."""
+
+    stage: str
+    cells: list[str]
+    runs: int
+    lazy: bool
+
+
+def work(scale: Scale) -> list[Work]:
+    """All training that the pipeline of this scale consists of."""
+    around = scale.sensitivity
+    return [
+        Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], scale.k_sweep.num_seeds, lazy=False),
+        Work(
+            "k_sweep, K > 1",
+            [f"k_sweep@{scale.name}-{period}" for period in scale.k_sweep.periods if period != "1"],
+            scale.k_sweep.num_seeds,
+            lazy=True,
+        ),
+        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], scale.tgn_baseline.num_seeds, lazy=True),
+        Work(
+            "sensitivity",
+            [f"sensitivity@{scale.name}-{factor}" for factor in around.factors],
+            len(around.periods) * around.num_seeds,
+            lazy=False,
+        ),
+    ]
+
+
+def make_plan(scale: Scale) -> list[dict[str, Any]]:
+    """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit."""
+    costs, rows = _estimate(scale), []
+    steps = scale.training.num_steps
+    num_records = math.log10(steps) * scale.training.records_per_decade + 1
+    for stage, cells, runs, lazy in work(scale):
+        side_by_side = min(runs, num_workers(scale.threads))
+        run = steps * costs["lazy_step" if lazy else "step"] + num_records * costs["record"]
+        seconds = START + math.ceil(runs / side_by_side) * run
+        rows.append(
+            {
+                "stage": stage,
+                "cells": cells,
+                "runs": runs,
+                "hours": len(cells) * seconds / 3600,
+                "memory": side_by_side * (PROCESS + costs["memory"]),
+                "disk": COPIES * len(cells) * runs * 4 * costs["num_params"],
+            }
+        )
+    return rows
+
+
+def hours(rows: list[dict[str, Any]]) -> float:
+    """The hours of a whole plan."""
+    return sum(row["hours"] for row in rows)
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The plan as text."""
+    from tabulate import tabulate
+
+    lines = [
+        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), _size(row["memory"]), _size(row["disk"]))
+        for row in rows
+    ]
+    memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), _size(memory), _size(disk)))
+    names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
+    return tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
+
+
+def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The part of the plan that DVC would run now: all of it if what all cells read has changed."""
+    status = subprocess.run(["dvc", "status", "--json"], capture_output=True, text=True).stdout
+    changed = set(json.loads(status or "{}"))
+    if any(name.startswith(("prepare_data", "regime")) for name in changed):
+        return rows
+    left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
+    return [
+        {**row, "hours": row["hours"] * len(row["cells"]) / len(old["cells"])}
+        for row, old in zip(left, rows, strict=True)
+        if row["cells"]
+    ]
+
+
+def _estimate(scale: Scale) -> dict[str, float]:
+    """Measured once for a network, data and machine."""
+    what = {
+        "data": scale.data.model_dump(),
+        "net": scale.net.model_dump(),
+        "batch_size": scale.training.batch_size,
+        "threads": scale.threads,
+        "cores": os.cpu_count(),
+        "jax": version("jax"),
+    }
+    path = KEPT / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+    if not path.exists():
+        prepare_jax(scale.threads)
+        from iterlin.experiments.estimate import estimate  # jax starts here
+
+        print("Measuring a few steps, to estimate what the whole takes …", flush=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(estimate(scale)._asdict()))
+    return json.loads(path.read_text())
+
+
+def _hours(hours: float) -> str:
+    return f"{60 * hours:.0f} min" if hours < 1 else f"{hours:,.0f} h"
+
+
+def _size(size: float) -> str:
+    return f"{size / 2**20:.0f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
