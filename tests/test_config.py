@@ -1,14 +1,13 @@
 """Every impossible value in params.yaml is one line that names its key."""
 
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from ruamel.yaml import YAML
 
 from iterlin.config import ParamsError, load, parse_period
+from tests.clone import ROOT, Clone
 
-ROOT = Path(__file__).parent.parent
 yaml = YAML(typ="safe")
 
 
@@ -83,6 +82,25 @@ def test_an_impossible_value_is_one_line_that_names_its_key(tmp_path, key, value
     text = str(error.value)
     assert message in text
     assert len(text.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('periods: ["1", "10", "inf"], num_seeds: 2}', "periods: [], num_seeds: 2}", "k_sweep.periods"),
+        ('periods: ["1", "10", "inf"], num_seeds: 2}', 'periods: "1", num_seeds: 2}', "k_sweep.periods"),
+        ('periods: ["1", "10", "inf"], num_seeds: 2}', "period: 1, num_seeds: 2}", "k_sweep.period"),
+        ('factors: ["0.5", "2"], periods: ["1", "10"]', 'factors: [], periods: ["1", "10"]', "sensitivity.factors"),
+    ],
+)
+def test_what_dvc_itself_would_stumble_over_is_a_line_of_ours(tmp_path, old, new, key):
+    clone = Clone(tmp_path, "smoke")
+    clone.edit(old, new)
+    done = clone.run("iterlin", "repro", check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert all(line.startswith("params.yaml: ") for line in done.stderr.splitlines())
+    assert f"params.yaml: scale.{key}: " in done.stderr
 
 
 def test_what_is_not_yaml_or_not_there_is_one_line(tmp_path):
