@@ -92,15 +92,17 @@ def test_showing_it_again_adds_nothing(clone, client):
 
 def test_the_trained_models_can_be_loaded(clone):
     script = """
-import json, numpy as np, equinox as eqx, pandas as pd
-from iterlin.config import load
+from pathlib import Path
+import jax, numpy as np
+from iterlin.config import load as load_params
 from iterlin.core import accuracy
-import jax
-from iterlin.experiments.training_run import initial, keys
-scale = load().scale
-split_key, init_key, _ = keys(scale.seed, 1, "result")
-model, splits = initial(scale.net.model_dump(), scale.data.sizes, dict(np.load("data/smoke.npz")), split_key, init_key)
-model = eqx.tree_deserialise_leaves("results/smoke/k_sweep/10/models/1.eqx", model)
+from iterlin.data.splits import draw_splits
+from iterlin.experiments.training_run import keys
+from iterlin.nets.saved import load
+scale, data = load_params().scale, dict(np.load("data/smoke.npz"))
+model, description = load(Path("results/smoke/k_sweep/10/models/1.eqx"))
+splits, (mean, deviation) = draw_splits(data, scale.data.sizes, keys(scale.seed, 1, "result")[0])
+assert (description["mean"], description["deviation"]) == (mean, deviation)
 x, y = splits["test"]
 print(accuracy(jax.vmap(model)(x), y))
 """
