@@ -17,7 +17,7 @@ def main() -> None:
     rows = judge(CLAIMS["E-SWEEP"], runs)
     claims = {row.pop("id"): row for row in rows}
     verdicts = {"verdict": {name: row["verdict"] for name, row in claims.items()}}  # short enough to be DVC's metrics
-    for path, content in ((layout.claims, claims), (layout.report / "verdicts.json", verdicts)):
+    for path, content in ((layout.evidence, claims), (layout.claims, verdicts)):
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 

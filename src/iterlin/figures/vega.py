@@ -36,4 +36,4 @@ def coloured(table: pd.DataFrame, quantity: str, *columns: str) -> pd.DataFrame:
 
 def page() -> str:
     """The HTML that DVC puts its plots into, with Vega in it."""
-    return PAGE.format(vega=vl_convert.javascript_bundle(None))
+    return PAGE.format(vega=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

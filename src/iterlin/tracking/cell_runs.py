@@ -22,6 +22,7 @@ class Context(NamedTuple):
 
     store: Store
     parent: str
+    key: dict[str, str]  # tags that tell them from other cells
     tags: dict[str, str]
     data: dict[str, Any]  # the data card
     example: np.ndarray  # images to try a model on
@@ -30,20 +31,22 @@ class Context(NamedTuple):
 def show_cell(context: Context, cell: Cell) -> bool:
     """Show a cell; false if it is there already."""
     store = context.store
-    tags = {"stage": cell.stage, "output_hash": cell.hash, "cell": str(cell.path)}
-    if store.whole(tags | {"level": "cell", "mlflow.parentRunId": context.parent}):
+    key = context.key | {"stage": cell.stage, "output_hash": cell.hash, "cell": str(cell.path)}
+    there = store.find(key | {"level": "cell"})
+    if [(run.info.status, run.data.tags.get("mlflow.parentRunId")) for run in there] == [("FINISHED", context.parent)]:
         return False
+    store.clear(key)  # what a connection that broke has left, or somebody who deleted a part
     trained = trainings(cell.path)
     machine = next((training.machine for training in trained.values()), {})
     start = min((training.start for training in trained.values()), default=None)
     end = max((training.end for training in trained.values()), default=None)
     runs, curves = pd.read_csv(cell.path / "runs.csv"), pd.read_csv(cell.path / "curves.csv")
 
-    tags |= context.tags | {"group": cell.group}
+    tags = key | context.tags | {"group": cell.group}
     run = store.create(cell.name, tags | machine | {"level": "cell"}, start, context.parent)
     store.log(run, params={"runs": len(runs)} | cell.params)
     store.client.log_inputs(run, [DatasetInput(_dataset(context.data))])
-    model = log_networks(store, run, cell.path / "models", context.example, cell.params)
+    model = log_networks(store, run, cell.path / "models", context.example, cell.params, key)
     store.log(run, scalars(cell_summary(runs) | _mean_times(trained), end, model))
     store.log(run, curve(mean_curves(curves.assign(cell=cell.name)), "_mean", end))
     for name in ("runs.csv", "curves.csv"):
@@ -69,7 +72,8 @@ def _show_seed(
 
 
 def _mean_times(trained: dict[int, Training]) -> dict[str, float]:
-    return {} if not trained else pd.DataFrame([training.metrics() for training in trained.values()]).mean().to_dict()
+    each = [training.metrics() for training in trained.values()]
+    return {name: sum(times[name] for times in each) / len(each) for name in (each[0] if each else ())}
 
 
 def _dataset(card: dict[str, Any]) -> Dataset:

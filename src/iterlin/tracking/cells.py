@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,40 +41,40 @@ class Sweep(NamedTuple):
     def versions(self) -> dict[str, str]:
         """What there is to show, each with what its content follows from."""
         shown = {str(cell.path): f"{self.digest} {cell.hash}" for cell in self.cells}
-        return shown | {str(self.report): f"{self.digest} {self.report_hash}"}
+        report = {str(self.report): f"{self.digest} {self.report_hash}"}
+        return shown | report if self.report.exists() else shown
 
 
 def find_sweep(scale: Scale) -> Sweep:
     """The sweep of this scale: the cells that dvc.lock knows and that are here."""
-    lock = YAML(typ="safe").load(Path("dvc.lock"))["stages"]
+    stages = YAML(typ="safe").load(Path("dvc.lock"))["stages"]
+    hashes = {name: " ".join(out["md5"] for out in stage["outs"]) for name, stage in stages.items()}
     layout = Layout(scale.name)
-    report = lock.get(f"report@{scale.name}", {"outs": []})
     return Sweep(
         name=f"K-sweep, {scale.name}",
         scale=scale.name,
         settings=scale.model_dump(exclude={"k_sweep": {"periods"}, "sensitivity": True}),
-        cells=[
-            Cell(stage, lock[stage]["outs"][0]["md5"], *rest)
-            for stage, *rest in _listed(scale, layout)
-            if stage in lock and rest[0].exists()
-        ],
+        cells=[cell for cell in _listed(scale, layout, hashes) if cell.hash and cell.path.exists()],
         report=layout.report,
-        report_hash=" ".join(out["md5"] for out in report["outs"]),
+        report_hash=hashes.get(f"report@{scale.name}", ""),
     )
 
 
-def _listed(scale: Scale, layout: Layout):
-    """Stage, folder, group, name and parameters of every cell that the parameters ask for."""
+def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Cell]:
+    """Every cell that the parameters ask for, in their order."""
+
+    def cell(stage: str, path: Path, group: str, name: str, params: dict[str, Any]) -> Cell:
+        return Cell(stage, hashes.get(stage, ""), path, group, name, params)
+
     learning_rate = json.loads(layout.regime.read_text())["learning_rate"]
     sgd = {"solver": "sgd", "learning_rate": learning_rate}
     for period in scale.k_sweep.periods:
         path = layout.results / "k_sweep" / period
-        yield f"k_sweep@{scale.name}-{period}", path, "sweep", f"K = {period}", sgd | {"K": period}
-    tgn = scale.tgn_baseline.model_dump(exclude={"num_seeds"})
-    params = {"solver": "adam", "K": "on convergence"} | tgn
-    yield f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", params
+        yield cell(f"k_sweep@{scale.name}-{period}", path, "sweep", f"K = {period}", {"K": period} | sgd)
+    tgn = {"K": "on convergence", "solver": "adam"} | scale.tgn_baseline.model_dump(exclude={"num_seeds"})
+    yield cell(f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", tgn)
     for factor in scale.sensitivity.factors:
         scaled = sgd | {"learning_rate": float(factor) * learning_rate, "learning_rate_factor": factor}
         for period in scale.sensitivity.periods:
             path, name = layout.results / "sensitivity" / factor / period, f"K = {period}, η × {factor}"
-            yield f"sensitivity@{scale.name}-{factor}", path, "sensitivity", name, scaled | {"K": period}
+            yield cell(f"sensitivity@{scale.name}-{factor}", path, "sensitivity", name, {"K": period} | scaled)

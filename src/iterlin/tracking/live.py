@@ -48,8 +48,7 @@ class LiveRun:
         with place.alone():
             self._store = Store()
             tags = {"level": "live", "stage": stage}
-            for left_over in self._store.find(tags):
-                self._store.delete(left_over.info.run_id)
+            self._store.clear(tags)  # what an attempt before has left
             self._run = self._store.create(f"{name} (live)", tags, since)
             place.forget()  # so that `sync` looks, and takes this run away
 

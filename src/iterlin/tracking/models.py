@@ -20,13 +20,16 @@ NAME = "network"
 REQUIREMENTS = [f"{name}=={version(name)}" for name in ("mlflow", "jax", "equinox", "jaxtyping", "numpy")]
 
 
-def log_networks(store: Store, run_id: str, networks: Path, example: np.ndarray, params: Mapping[str, Any]) -> str:
+def log_networks(
+    store: Store, run_id: str, networks: Path, example: np.ndarray, params: Mapping[str, Any], tags: Mapping[str, str]
+) -> str:
     """Log the networks of a cell as one model of the run, with the parameter `run`; the model's id."""
     client = store.client
     model = client.create_logged_model(
         store.experiment_id,
         NAME,
         run_id,
+        dict(tags),
         params={name: str(value) for name, value in params.items()},
         model_type="classifier",
     )

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from iterlin.nets.saved import load, predict
@@ -23,7 +24,8 @@ class Networks:
 
         **Raises**: `FileNotFoundError` if the cell has no such run.
         """
-        return np.asarray(predict(*self._load(int((params or {}).get("run", 0))), images))
+        network, description = self._load(int((params or {}).get("run", 0)))
+        return np.asarray(predict(network, description, jnp.asarray(images)))
 
 
 def _load_pyfunc(path: str) -> Networks:

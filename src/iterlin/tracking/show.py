@@ -14,6 +14,11 @@ from iterlin.tracking.cells import Cell, Sweep
 from iterlin.tracking.store import Store
 from iterlin.tracking.trained import trainings
 
+NOTE = (
+    "Nested in this run are the cells of the sweep, with means over their seeds, and nested in each are its seeds. "
+    "The report is among the artifacts."
+)
+
 
 def show(sweep: Sweep) -> Iterator[Cell]:
     """Show what MLflow lacks; each cell that is new, once it is there."""
@@ -21,8 +26,9 @@ def show(sweep: Sweep) -> Iterator[Cell]:
     layout, known, versions = Layout(sweep.scale), place.known(), sweep.versions()
     context = Context(
         store=store,
-        parent=sweep_run(store, sweep),
-        tags={"scale": sweep.scale} | _provenance(),
+        parent=_sweep_run(store, sweep),
+        key={"scale": sweep.scale, "settings": sweep.digest},
+        tags=_provenance(),
         data=json.loads(layout.data_card.read_text()),
         example=np.load(layout.data)["images"][:2].astype(np.float32),
     )
@@ -30,27 +36,32 @@ def show(sweep: Sweep) -> Iterator[Cell]:
         path = str(cell.path)
         if known.get(path) != versions[path]:
             new = show_cell(context, cell)
-            for live in store.find({"level": "live", "stage": cell.stage}):
-                store.delete(live.info.run_id)
+            store.clear({"level": "live", "stage": cell.stage})
             known[path] = versions[path]
             place.remember(known)
             if new:
                 yield cell
     path = str(sweep.report)
-    if known.get(path) != versions[path]:
+    if path in versions and known.get(path) != versions[path]:
         store.client.log_artifacts(context.parent, path, "report")
         place.remember(known | {path: versions[path]})
 
 
-def sweep_run(store: Store, sweep: Sweep) -> str:
-    """The run that the cells are nested in."""
+def _sweep_run(store: Store, sweep: Sweep) -> str:
+    """The run that the cells are nested in. It lasts from the first to the last training that was here."""
+    trained = [training for cell in sweep.cells for training in trainings(cell.path).values()]
     tags = {"level": "sweep", "scale": sweep.scale, "settings": sweep.digest}
-    run = store.whole(tags)
-    if run is None:
-        starts = [training.start for cell in sweep.cells for training in trainings(cell.path).values()]
-        run = store.create(sweep.name, tags | _provenance(), min(starts, default=None))
+    finished = [run.info.run_id for run in store.find(tags) if run.info.status == "FINISHED"]
+    if finished:
+        run = finished[0]
+    else:
+        store.clear(tags)
+        tags |= _provenance() | {"mlflow.note.content": NOTE}
+        run = store.create(sweep.name, tags, min((training.start for training in trained), default=None))
         store.log(run, params=dict(_flat(sweep.settings)))
         store.finish(run)
+    if trained:
+        store.finish(run, max(training.end for training in trained))
     return run
 
 

@@ -36,25 +36,14 @@ class Store:
 
     def find(self, tags: Mapping[str, str]) -> list[Run]:
         """The runs with these tags."""
-        query = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
-        return list(self.client.search_runs([self.experiment_id], query))
+        return list(self.client.search_runs([self.experiment_id], _query(tags)))
 
-    def whole(self, tags: Mapping[str, str]) -> str | None:
-        """The finished run with these tags. One that was cut off, or is there twice, is deleted."""
-        found = self.find(tags)
-        finished = [run.info.run_id for run in found if run.info.status == "FINISHED"][:1]
-        for run in found:
-            if run.info.run_id not in finished:
-                self.delete(run.info.run_id)
-        return finished[0] if finished else None
-
-    def delete(self, run_id: str) -> None:
-        """Delete a run, those nested in it, and their models."""
-        for child in self.find({"mlflow.parentRunId": run_id}):
-            self.delete(child.info.run_id)
-        for model in self.client.search_logged_models([self.experiment_id], f"source_run_id = '{run_id}'"):
+    def clear(self, tags: Mapping[str, str]) -> None:
+        """Delete the runs and the models with these tags."""
+        for run in self.find(tags):
+            self.client.delete_run(run.info.run_id)
+        for model in self.client.search_logged_models([self.experiment_id], _query(tags)):
             self.client.delete_logged_model(model.model_id)
-        self.client.delete_run(run_id)
 
     def create(self, name: str, tags: Mapping[str, str], start: float | None = None, parent: str | None = None) -> str:
         """A new run, which began at `start` in seconds since 1970, or begins now."""
@@ -79,5 +68,9 @@ class Store:
 
     def finish(self, run_id: str, end: float | None = None, status: str = "FINISHED") -> None:
         """The run is complete; it ended at `end` in seconds since 1970, or took no time that is known."""
-        milliseconds = round(1000 * end) if end else self.client.get_run(run_id).info.start_time
-        self.client.set_terminated(run_id, status, milliseconds)
+        start = self.client.get_run(run_id).info.start_time
+        self.client.set_terminated(run_id, status, max(start, round(1000 * (end or 0))))
+
+
+def _query(tags: Mapping[str, str]) -> str:
+    return " AND ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
