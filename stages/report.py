@@ -14,7 +14,7 @@ def main() -> None:
     scale, _ = begin_stage()
     layout = Layout(scale.name)
     tables = {path.stem: pd.read_csv(path, dtype={"cell": str}) for path in layout.tables.glob("*.csv")}
-    data, regime, claims = (json.loads(path.read_text()) for path in (layout.data_card, layout.regime, layout.claims))
+    data, regime, claims = (json.loads(path.read_text()) for path in (layout.data_card, layout.regime, layout.evidence))
     text = markdown(scale, data, regime, tables, claims)
     write_text(layout.report / "REPORT.md", text)
     write_text(layout.report / "index.html", html(text, layout.figures))

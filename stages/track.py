@@ -5,13 +5,14 @@ import json
 from iterlin.layout import Layout
 from iterlin.results import write_text
 from iterlin.runtime import begin_stage
-from iterlin.tracking import cells, sync
+from iterlin.tracking.cells import find_sweep
+from iterlin.tracking.sync import sync
 
 
 def main() -> None:
     scale, _ = begin_stage()
     sync(scale)
-    shown = {cell.stage: cell.hash for cell in cells(scale)}
+    shown = {cell.stage: cell.hash for cell in find_sweep(scale).cells}
     write_text(Layout(scale.name).tracked, json.dumps(shown, indent=2) + "\n")
 
 

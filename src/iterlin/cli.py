@@ -17,12 +17,13 @@ def main() -> None:
     for run in (check, plan, repro, check_report, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
-    arguments = parser.parse_args()
+    command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
+    arguments = vars(parser.parse_args())
     try:
         scale = load().scale
     except ParamsError as error:
         sys.exit(str(error))
-    arguments.run(scale)
+    arguments.pop("run")(scale, **arguments)
 
 
 def check(scale: Scale) -> None:
@@ -87,8 +88,9 @@ def check_report(scale: Scale) -> None:
     )
 
 
-def sync(scale: Scale) -> None:
+def sync(scale: Scale, again: bool) -> None:
     """show in MLflow what DVC has and MLflow has not"""
-    import iterlin.tracking as tracking  # pandas is slow to import
+    import iterlin.tracking.sync as tracking
+    from iterlin.tracking.place import uri
 
-    print(f"{tracking.sync(scale)} new runs in MLflow at {tracking.uri()}")
+    print(f"{tracking.sync(scale, again)} new cells in MLflow at {uri()}")

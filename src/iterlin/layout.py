@@ -15,4 +15,5 @@ class Layout:
         self.tables = self.report / "tables"
         self.figures = self.report / "figures"
         self.claims = self.report / "claims.json"
+        self.evidence = self.report / "evidence.json"
         self.tracked = Path(f"tracking/{scale}.json")

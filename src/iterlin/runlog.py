@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,12 @@ class RunLog:
 
 def machine(device: str) -> dict[str, Any]:
     """What the run computes on."""
-    return {"device": device, "processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+    return {
+        "device": device,
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "jax": version("jax"),
+    }
 
 
 def read(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

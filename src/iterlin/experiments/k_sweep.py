@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from iterlin.config import Scale, parse_period
 from iterlin.experiments.training_run import Recipe, run_kept
+from iterlin.live import shown_live
 from iterlin.results import write_cell
 from iterlin.runtime import run_side_by_side
 
@@ -40,7 +41,7 @@ def _recipe(scale, run, solver, learning_rate, period, tolerance) -> Recipe:
 def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: str) -> None:
     """Train the runs of all cells side by side, and write each cell to its folder."""
     tasks = [(recipe, data) for recipes in cells.values() for recipe in recipes]
-    with tqdm(total=len(tasks), desc=title, unit="run") as bar:
+    with shown_live(title), tqdm(total=len(tasks), desc=title, unit="run") as bar:
 
         def progress(finished):
             for item in finished:

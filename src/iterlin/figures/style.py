@@ -31,7 +31,7 @@ SETTINGS: Any = {
 }
 
 
-def colour(cell: str) -> tuple[float, ...] | str:
+def colour(cell: str) -> tuple[float, float, float, float] | str:
     """Viridis over log K, most of it for K up to 10⁴; lazy training is black, truncated Gauss–Newton vermillion."""
     if cell in ("inf", "tgn"):
         return {"inf": "black", "tgn": "#d55e00"}[cell]

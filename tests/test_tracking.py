@@ -1,0 +1,261 @@
+"""MLflow as a view of DVC's outputs: with its own database, and with a real server that can fail."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from tests.clone import ROOT, Clone, environment
+from tests.server import Line, free_port, mlflow_server
+
+STAGES = ("k_sweep@smoke-10", "sensitivity@smoke-0.5")
+CELLS = {"K = 10": "k_sweep/10", "K = 1, η × 0.5": "sensitivity/0.5/1", "K = 10, η × 0.5": "sensitivity/0.5/10"}
+COMPLETE = {"sweep": 1, "cell": 3, "seed": 6}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """Three trained cells, shown while they trained and not afterwards."""
+    clone = Clone(tmp_path_factory.mktemp("smoke"), "smoke")
+    clone.repro(*STAGES, ITERLIN_LIVE_AFTER="0")
+    return clone
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with mlflow_server(tmp_path_factory.mktemp("server")) as port:
+        yield port
+
+
+def client(address):
+    from mlflow import MlflowClient
+
+    return MlflowClient(str(address))
+
+
+@pytest.fixture(scope="module")
+def own(clone):
+    """The client of the database that is there without a server."""
+    return client(f"sqlite:///{clone.folder}/mlflow.db")
+
+
+def shown(at):
+    """All runs, by name."""
+    found = at.search_runs([at.get_experiment_by_name("iterlin").experiment_id])
+    assert len({run.info.run_name for run in found}) == len(found)
+    return {run.info.run_name: run for run in found}
+
+
+def levels(at):
+    """How many runs there are of each level, and that all are finished and every cell has one model."""
+    runs = shown(at).values()
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    levels = Counter(run.data.tags["level"] for run in runs)
+    assert len(at.search_logged_models([next(iter(runs)).info.experiment_id])) == levels["cell"]
+    return levels
+
+
+def sync(clone, *arguments, **settings):
+    done = clone.run("iterlin", "sync", *arguments, **settings)
+    return int(done.stdout.split(" new cells")[0]), done.stderr
+
+
+def test_a_long_stage_is_shown_while_it_trains_until_its_cell_is(clone, own):
+    live = shown(own)
+    assert set(live) == {"K = 10 (live)", "η × 0.5 (live)"}
+    metrics = live["K = 10 (live)"].data.metrics
+    assert (metrics["runs/trained"], metrics["runs/training"]) == (2, 0)
+    rows = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
+    for run, accuracy in enumerate(rows["network_final"]):
+        assert metrics[f"network_test_accuracy/run {run}"] == pytest.approx(accuracy)
+    assert "network_test_accuracy/run 1 cell 2" in live["η × 0.5 (live)"].data.metrics
+    assert sync(clone) == (3, "")
+    assert levels(own) == COMPLETE
+
+
+def test_runs_are_nested_and_hold_what_dvc_has(clone, own):
+    runs = shown(own)
+    parent = runs["K-sweep, smoke"]
+    for name, path in CELLS.items():
+        cell = runs[name]
+        assert cell.data.tags["mlflow.parentRunId"] == parent.info.run_id
+        assert cell.data.tags["cell"] == f"results/smoke/{path}"
+        rows = pd.read_csv(clone.folder / "results/smoke" / path / "runs.csv")
+        curves = pd.read_csv(clone.folder / "results/smoke" / path / "curves.csv")
+        assert cell.data.metrics["test_accuracy/network_final"] == pytest.approx(rows["network_final"].mean())
+        for row in rows.to_dict("records"):
+            seed = runs[f"{name}, run {row['run']}"]
+            assert seed.data.tags["mlflow.parentRunId"] == cell.info.run_id
+            assert seed.data.tags["outcome"] == row["outcome"]
+            assert seed.data.params | {"run": str(row["run"])} == seed.data.params
+            assert seed.data.params["K"] == path.split("/")[-1]
+            assert seed.data.metrics["test_accuracy/proxy_validation_stopped"] == row["proxy_validation_stopped"]
+            history = own.get_metric_history(seed.info.run_id, "network/test_accuracy")
+            curve = curves[curves["run"] == row["run"]]
+            assert [point.step for point in history] == curve["step"].tolist()
+            assert [point.value for point in history] == curve["network_test_accuracy"].tolist()
+    rates = [float(runs[name].data.params["learning_rate"]) for name in CELLS]
+    assert rates[1] == rates[2] == pytest.approx(rates[0] / 2)
+
+
+def test_a_run_that_trained_here_has_its_time_and_machine(clone, own):
+    origin = json.loads((clone.folder / ".cache/cells/results-smoke-k_sweep-10.json").read_text())
+    logs = [(clone.folder / run / "log.jsonl").read_text().splitlines() for run in origin["runs"]]
+    runs, ends = shown(own), []
+    for number, (head, *records) in enumerate(map(json.loads, log) for log in logs):
+        seed = runs[f"K = 10, run {number}"]
+        seconds = records[-1]["seconds"]
+        assert (seed.info.end_time - seed.info.start_time) / 1000 == pytest.approx(seconds, abs=0.002)
+        assert seed.data.metrics["time/training_seconds"] == pytest.approx(seconds)
+        assert seed.data.metrics["time/steps_per_second"] == pytest.approx(records[-1]["step"] / seconds)
+        assert {
+            name: str(head[name]) for name in ("device", "processor", "cores", "jax")
+        }.items() <= seed.data.tags.items()
+        ends.append(seed.info.end_time)
+    assert runs["K = 10"].info.end_time == max(ends)
+    assert runs["K-sweep, smoke"].info.end_time == max(run.info.end_time for run in runs.values())
+
+
+def test_cells_that_came_from_elsewhere_have_no_time_and_no_machine(clone, tmp_path):
+    clone.run("mv", ".cache/cells", ".cache/elsewhere")
+    address = f"sqlite:///{tmp_path}/other.db"
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")
+    clone.run("mv", ".cache/elsewhere", ".cache/cells")
+    for run in shown(client(address)).values():
+        assert run.info.end_time == run.info.start_time
+        assert "device" not in run.data.tags
+        assert not [name for name in run.data.metrics if name.startswith("time/")]
+
+
+def test_where_there_is_nothing_new_nothing_slow_is_imported(clone, own):
+    script = "import sys; from iterlin.cli import main; main(); print({'mlflow', 'jax', 'pandas'} & set(sys.modules))"
+    command = [sys.executable, "-c", script, "sync"]
+    env = environment(PYTHONPATH=str(clone.folder / "src"))
+    done = subprocess.run(command, cwd=clone.folder, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("0 new cells")
+    assert done.stdout.endswith("set()\n")
+
+
+def test_what_was_lost_is_shown_again(clone, own):
+    lost = shown(own)["K = 10"].info.run_id
+    own.delete_run(lost)
+    assert sync(clone) == (0, "")
+    assert sync(clone, "--again") == (1, "")
+    whole = shown(own)["K = 10"].info
+    assert (whole.status, whole.run_id != lost) == ("FINISHED", True)
+
+
+def test_two_processes_make_one_database(clone, tmp_path):
+    address = f"sqlite:///{tmp_path}/two.db"
+    env = environment(PYTHONPATH=str(clone.folder / "src"), MLFLOW_TRACKING_URI=address)
+    both = [subprocess.Popen(["iterlin", "sync"], cwd=clone.folder, env=env, stdout=-1, stderr=-1) for _ in range(2)]
+    answers = [process.communicate() for process in both]
+    assert sorted(out.split(b" ")[0] for out, _ in answers) == [b"0", b"3"]
+    assert {error for _, error in answers} == {b""}
+    assert levels(client(address)) == COMPLETE
+    (tmp_path / "two.db").unlink()
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")  # the file is known to be another one
+
+
+def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
+    script = """
+import json, sys, warnings
+warnings.simplefilter("error")
+import mlflow, numpy as np
+from iterlin.config import load
+from iterlin.experiments.training_run import initial, keys
+mlflow.set_tracking_uri("sqlite:///mlflow.db")
+model, scale, accuracies = mlflow.pyfunc.load_model(f"runs:/{sys.argv[1]}/network"), load().scale, []
+for run in range(2):
+    split_key, init_key, _ = keys(scale.seed, run, "result")
+    data = dict(np.load("data/smoke.npz"))
+    _, splits, of = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
+    x, y = (np.asarray(part) for part in splits["test"])
+    probabilities = model.predict((x * of["deviation"] + of["mean"]).astype("float32"), params={"run": run})
+    accuracies.append(float((probabilities.argmax(1) == y).mean()))
+print(json.dumps(accuracies))
+"""
+    done = clone.run(sys.executable, "-c", script, shown(own)["K = 10"].info.run_id)
+    rows = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
+    assert json.loads(done.stdout) == pytest.approx(rows["network_final"].tolist(), abs=1 / 300 + 1e-6)
+
+
+def test_the_example_of_the_documentation_runs(clone, own):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/mlflow.md").read_text(), re.DOTALL)
+    done = clone.run(sys.executable, "-c", example.replace("laptop", "smoke").replace("k_sweep/100", "k_sweep/10"))
+    labels = re.fullmatch(r"\[([0-9] ){4}[0-9]\]", done.stdout.strip())
+    assert labels, done.stdout
+
+
+@pytest.mark.parametrize(("word", "status"), [("trained\n", "FINISHED"), ("", "KILLED")])
+def test_runs_appear_as_their_logs_grow(clone, own, word, status):
+    folder = clone.folder / ".cache/runs/unfinished-test"
+    folder.mkdir()
+    head = {"stage": "k_sweep@smoke-inf", "run": 0, "started": time.time()}
+    record = {"seconds": 1, "step": 0, "network_test_accuracy": 0.5, "proxy_test_accuracy": 0.4}
+    record |= {"network_train_loss": 1.0, "feature_updates": 0}
+    (folder / "log.jsonl").write_text(f"{json.dumps(head)}\n{json.dumps(record)}\n")
+    env = environment(PYTHONPATH=str(clone.folder / "src"), DVC_STAGE="k_sweep@smoke-inf", ITERLIN_LIVE_AFTER="0")
+    command = [sys.executable, "-m", "iterlin.tracking.live", "K = inf", str(head["started"] - 1)]
+    with subprocess.Popen(command, cwd=clone.folder, env=env, stdin=-1, stderr=-1, text=True) as watcher:
+        deadline = time.monotonic() + 30
+        while not (run := shown(own).get("K = inf (live)")) or not run.data.metrics or run.info.status != "RUNNING":
+            assert time.monotonic() < deadline
+            time.sleep(0.3)
+        with (folder / "log.jsonl").open("a") as log:
+            log.write(json.dumps(record | {"step": 1, "network_test_accuracy": 0.6}) + "\n{")
+        _, errors = watcher.communicate(word)
+    assert (watcher.returncode, errors) == (0, "")
+    run = shown(own)["K = inf (live)"]  # and not one more: that of the attempt before is gone
+    assert run.info.status == status
+    history = own.get_metric_history(run.info.run_id, "network_test_accuracy/run 0")
+    assert [(point.step, point.value) for point in history] == [(0, 0.5), (1, 0.6)]
+    own.delete_run(run.info.run_id)
+    clone.run("rm", "-r", str(folder))
+
+
+def test_training_goes_on_where_no_server_answers(clone):
+    settings = {"ITERLIN_LIVE_AFTER": "0", "MLFLOW_TRACKING_URI": f"http://127.0.0.1:{free_port()}"}
+    before = clone.bytes_below("results/smoke/k_sweep/10")
+    done = clone.run("dvc", "repro", "-f", "-s", "k_sweep@smoke-10", **settings)
+    assert done.stderr.count("warning: k_sweep@smoke-10 is not shown in MLflow") == 1
+    assert clone.bytes_below("results/smoke/k_sweep/10") == before
+
+
+def test_a_server_shows_everything_too(clone, server):
+    address = f"http://127.0.0.1:{server}"
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")
+    at = client(address)
+    assert levels(at) == COMPLETE
+    cell = shown(at)["K = 10"]
+    assert {item.path for item in at.list_artifacts(cell.info.run_id, "cell")} == {"cell/curves.csv", "cell/runs.csv"}
+    assert "K = 10" in shown(at)
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
+    assert sync(clone, "--again", MLFLOW_TRACKING_URI=address) == (0, "")
+
+
+@pytest.mark.parametrize("answers", [0, 30, 61])
+def test_a_server_that_stops_answering_is_one_warning_and_nothing_is_doubled_later(clone, server, answers):
+    with Line(server) as line:
+        at = client(f"http://127.0.0.1:{server}")
+        for run in shown(at).values():
+            at.delete_run(run.info.run_id)
+        for model in at.search_logged_models(["1"]):
+            at.delete_logged_model(model.model_id)
+        line.answers = answers
+        start = time.monotonic()
+        new, error = sync(clone, "--again", MLFLOW_TRACKING_URI=line.address, MLFLOW_HTTP_REQUEST_TIMEOUT="2")
+        assert time.monotonic() - start < 60  # MLflow's own patience is many minutes
+        assert new < 3
+        assert re.fullmatch(
+            f"warning: MLflow at {line.address} does not show everything. Try `iterlin sync` later .*\n", error
+        )
+        line.answers = sys.maxsize
+        assert sync(clone, MLFLOW_TRACKING_URI=line.address) == (3 - new, "")
+        assert levels(at) == COMPLETE
+        line.shutdown()
