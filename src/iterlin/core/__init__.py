@@ -6,11 +6,14 @@ from iterlin.core.linearise import functional as functional
 from iterlin.core.losses import accuracy as accuracy
 from iterlin.core.losses import cross_entropy as cross_entropy
 from iterlin.core.losses import squared_error as squared_error
+from iterlin.core.schedules import Continuously as Continuously
 from iterlin.core.schedules import Every as Every
 from iterlin.core.schedules import Never as Never
 from iterlin.core.schedules import OnConvergence as OnConvergence
 from iterlin.core.schedules import Schedule as Schedule
 from iterlin.core.solvers import FirstOrder as FirstOrder
+from iterlin.core.solvers import Flow as Flow
+from iterlin.core.solvers import Solver as Solver
 from iterlin.core.solvers import adam as adam
 from iterlin.core.solvers import sgd as sgd
 from iterlin.core.training import Outcome as Outcome

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin.core.linearise import Linearised
+from iterlin.core.linearise import Linearised, Network
 
 CHUNK = 2000  # examples that are evaluated at once, so that memory does not grow with the data
 
@@ -20,8 +20,8 @@ class FullBatch(eqx.Module):
     def init(self) -> None:
         return None
 
-    def phase(self, linearised: Linearised, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, None]]:
-        predict = linearised.on(x)
+    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, None]]:
+        predict = model.on(x)
         return lambda step, order: (predict, y, order)
 
 
@@ -42,14 +42,14 @@ class MiniBatch(eqx.Module):
     def init(self) -> Int[Array, " n"]:
         return jnp.arange(self.num_examples, dtype=jnp.int32)
 
-    def phase(self, linearised: Linearised, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, Array]]:
+    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, Array]]:
         num_batches = self.num_examples // self.size
 
         def at(step, order):
             epoch, batch = step // num_batches, step % num_batches
             order = jax.lax.cond(batch == 0, lambda: self._permutation(epoch), lambda: order)
             chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
-            return linearised.on(x[chosen]), y[chosen], order
+            return model.on(x[chosen]), y[chosen], order
 
         return at
 

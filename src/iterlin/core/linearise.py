@@ -41,6 +41,16 @@ class Linearised(eqx.Module):
         return jax.vjp(lambda params: self.fn(params, x), self.params0)[1](cotangent)[0]
 
 
+class Network(eqx.Module):
+    """A network as it is, where a linearised one is expected."""
+
+    fn: Callable
+
+    def on(self, x: Array) -> Callable[[PyTree[Array]], Float[Array, "n out"]]:
+        """Fix the inputs: θ ↦ f(θ, x)."""
+        return lambda params: self.fn(params, x)
+
+
 class _Functional(eqx.Module):
     """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -10,10 +11,9 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from iterlin.core.batches import FullBatch, MiniBatch
-from iterlin.core.linearise import Linearised
 from iterlin.core.losses import Loss
 from iterlin.core.schedules import FOREVER, Schedule
-from iterlin.core.solvers import FirstOrder
+from iterlin.core.solvers import Solver
 
 Step = Int[Array, ""]
 
@@ -27,18 +27,19 @@ class State(eqx.Module):
 
     params: PyTree[Array]  # θ_t
     params0: PyTree[Array]  # θ_s
-    solver_state: PyTree
+    solver_state: Any
     order: Array | None  # the epoch's permutation
     step: Step  # t
     phase_step: Step  # t − s
     last_phase: Step  # length of the last phase that ended
     feature_updates: Step
+    evaluations: Step  # of the gradient
     initial_norm: Float[Array, ""]  # ‖g‖ at the start of the phase
     due: Bool[Array, ""]  # the phase is over: the next step re-linearises first
     diverged: Bool[Array, ""]
 
 
-def initial_state(params: PyTree[Array], solver: FirstOrder, batches: FullBatch | MiniBatch) -> State:
+def initial_state(params: PyTree[Array], solver: Solver, batches: FullBatch | MiniBatch) -> State:
     """The state before the first step: θ_s = θ_0."""
     return State(
         params=params,
@@ -49,6 +50,7 @@ def initial_state(params: PyTree[Array], solver: FirstOrder, batches: FullBatch 
         phase_step=_step_number(0),
         last_phase=_step_number(FOREVER),
         feature_updates=_step_number(0),
+        evaluations=_step_number(0),
         initial_norm=jnp.zeros((), jnp.result_type(*jax.tree.leaves(params))),
         due=jnp.asarray(False),
         diverged=jnp.asarray(False),
@@ -70,9 +72,9 @@ class Problem(eqx.Module):
     damping: Float[Array, ""]
     max_loss: Float[Array, ""]
 
-    def phase(self, params0: PyTree[Array]) -> Callable:
-        """The objective and its gradient in θ, for the batch of a step, expanded about θ_s = `params0`."""
-        at = self.batches.phase(Linearised(self.fn, params0), self.x, self.y)
+    def phase(self, params0: PyTree[Array], schedule: Schedule) -> Callable:
+        """The objective and its gradient in θ, for the batch of a step, in the phase from θ_s = `params0`."""
+        at = self.batches.phase(schedule.model(self.fn, params0), self.x, self.y)
 
         def objective(params, step, order):
             predict, y, order = at(step, order)
@@ -98,9 +100,13 @@ class Stop(eqx.Module):
         waiting = ~state.due & (state.last_phase < self.gap) & (state.step < self.latest)
         return (state.step < self.until) | waiting
 
+    def remaining(self, step: Step) -> Step:
+        """How many steps may be taken at once."""
+        return jnp.where(step < self.until, self.until, self.latest) - step
+
 
 @eqx.filter_jit
-def advance(problem: Problem, solver: FirstOrder, schedule: Schedule, state: State, stop: Stop) -> State:
+def advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, stop: Stop) -> State:
     """Train until the next record is wanted, or to divergence."""
     start = state.step
 
@@ -109,18 +115,18 @@ def advance(problem: Problem, solver: FirstOrder, schedule: Schedule, state: Sta
         return stop.beyond(state) & ~state.diverged & ~long_phase_over
 
     def phase(state):
-        state = _select(state.due, _relinearised(state, solver), state)
-        value_and_gradient = problem.phase(state.params0)
+        state = _select(state.due, _relinearised(state, solver, schedule), state)
+        value_and_gradient = problem.phase(state.params0, schedule)
 
         def in_phase(state):
             return stop.beyond(state) & ~state.due & ~state.diverged
 
-        return jax.lax.while_loop(in_phase, partial(_step, problem, solver, schedule, value_and_gradient), state)
+        return jax.lax.while_loop(in_phase, partial(_step, problem, solver, schedule, stop, value_and_gradient), state)
 
     return jax.lax.while_loop(running, phase, state)
 
 
-def _relinearised(state: State, solver: FirstOrder) -> State:
+def _relinearised(state: State, solver: Solver, schedule: Schedule) -> State:
     """The feature update: θ_s ← θ_t."""
     return eqx.tree_at(
         lambda s: (s.params0, s.solver_state, s.phase_step, s.feature_updates, s.due),
@@ -129,32 +135,37 @@ def _relinearised(state: State, solver: FirstOrder) -> State:
             state.params,
             solver.relinearise(state.params, state.solver_state),
             jnp.zeros_like(state.phase_step),
-            state.feature_updates + 1,
+            state.feature_updates + schedule.updates(state.phase_step),
             jnp.asarray(False),
         ),
     )
 
 
-def _step(problem, solver, schedule, value_and_gradient, state: State) -> State:
-    """θ_{t+1} from the gradient of the lazy problem, or the end of the phase if it is solved as it stands."""
+def _step(problem, solver, schedule, stop, value_and_gradient, state: State) -> State:
+    """The next θ from the gradient of the lazy problem, or the end of the phase if it is solved as it stands."""
     (value, order), gradient = value_and_gradient(state.params, state.step, state.order)
     norm = optax.tree.norm(gradient)
     initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
     diverged = ~(jnp.isfinite(norm) & (value <= problem.max_loss))
     solved = (state.phase_step > 0) & schedule.solved(norm, initial_norm) & ~diverged
 
-    params, solver_state = solver.step(gradient, state.params, state.solver_state)
-    phase_step = state.phase_step + 1
-    due = schedule.elapsed(phase_step)
+    def gradient_at(params):
+        return value_and_gradient(params, state.step, state.order)[1]
+
+    limit = jnp.minimum(schedule.remaining(state.phase_step), stop.remaining(state.step))
+    taken = solver.step(gradient_at, gradient, state.params, state.solver_state, limit)
+    phase_step = state.phase_step + taken.steps
+    due = schedule.remaining(phase_step) <= 0
     stepped = State(
-        params=params,
+        params=taken.params,
         params0=state.params0,
-        solver_state=solver_state,
+        solver_state=taken.state,
         order=order,
-        step=state.step + 1,
+        step=state.step + taken.steps,
         phase_step=phase_step,
         last_phase=jnp.where(due, phase_step, state.last_phase),
         feature_updates=state.feature_updates,
+        evaluations=state.evaluations + taken.evaluations,
         initial_norm=initial_norm,
         due=due,
         diverged=diverged,

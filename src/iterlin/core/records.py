@@ -14,10 +14,10 @@ from iterlin.core.losses import Loss, accuracy
 Splits = Mapping[str, tuple[Array, Array]]
 
 
-def log_spaced_steps(num_steps: int, per_decade: int) -> list[int]:
-    """Distinct steps, 0 and `num_steps` included, with at most `per_decade` of them in each decade."""
-    exponents = np.arange(np.log10(max(num_steps, 1)) * per_decade + 1) / per_decade
-    steps = {int(step) for step in np.round(10**exponents) if step < num_steps}
+def log_spaced_steps(num_steps: int, per_decade: int, first: int = 1) -> list[int]:
+    """Distinct steps, 0 and `num_steps` included; from `first` on, at most `per_decade` of them in each decade."""
+    exponents = np.arange(np.log10(max(num_steps / first, 1)) * per_decade + 1) / per_decade
+    steps = {int(step) for step in np.round(first * 10**exponents) if step < num_steps}
     return sorted({0, *steps, num_steps})
 
 

@@ -1,19 +1,23 @@
 """When to re-linearise. The training loop does not know which schedule it has."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax.numpy as jnp
 from jax.core import Tracer
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from iterlin.core.linearise import Linearised, Network
 
 FOREVER = 2**31 - 1
 
 
 class Schedule(eqx.Module):
-    """Ends the lazy phases. A subclass overrides one of the two questions, or both."""
+    """Ends the lazy phases. A subclass overrides one of the first two questions, or both."""
 
-    def elapsed(self, phase_step: Int[Array, ""]) -> Bool[Array, ""]:
-        """Whether a phase ends once it has taken `phase_step` steps."""
-        return jnp.asarray(False)
+    def remaining(self, phase_step: Int[Array, ""]) -> Int[Array, ""]:
+        """How many more steps a phase lasts that has taken `phase_step`: none or fewer once it is over."""
+        return FOREVER - phase_step
 
     def solved(self, gradient_norm: Float[Array, ""], initial_norm: Float[Array, ""]) -> Bool[Array, ""]:
         """Whether a phase ends at parameters whose lazy problem has this gradient norm, before a further step.
@@ -21,6 +25,14 @@ class Schedule(eqx.Module):
         `initial_norm` is that norm at the start of the phase.
         """
         return jnp.asarray(False)
+
+    def model(self, fn: Callable, params0: PyTree[Array]) -> Linearised | Network:
+        """What a phase trains."""
+        return Linearised(fn, params0)
+
+    def updates(self, phase_step: Int[Array, ""]) -> Int[Array, ""]:
+        """How many feature updates the end of a phase of this many steps stands for."""
+        return jnp.ones_like(phase_step)
 
 
 class Every(Schedule):
@@ -35,13 +47,26 @@ class Every(Schedule):
         if not isinstance(self.period, Tracer) and self.period < 1:
             raise ValueError(f"the period K must be at least 1, got {self.period}")
 
-    def elapsed(self, phase_step):
-        return phase_step >= self.period
+    def remaining(self, phase_step):
+        return self.period - phase_step
 
 
 def Never() -> Every:
     """K = ∞: train on the fixed empirical NTK of the initialisation."""
     return Every(FOREVER)
+
+
+class Continuously(Schedule):
+    """K = 1 for a solver that takes many steps at once: each is on the network itself, with its feature update."""
+
+    def remaining(self, phase_step):
+        return jnp.where(phase_step == 0, FOREVER, 0)
+
+    def model(self, fn, params0):
+        return Network(fn)
+
+    def updates(self, phase_step):
+        return phase_step
 
 
 class OnConvergence(Schedule):

@@ -15,8 +15,8 @@ from iterlin.core.linearise import Linearised, functional
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, Stop, advance, initial_state
 from iterlin.core.records import Splits, log_spaced_steps, measure
-from iterlin.core.schedules import Schedule
-from iterlin.core.solvers import FirstOrder
+from iterlin.core.schedules import Continuously, Schedule
+from iterlin.core.solvers import Solver
 
 
 class Outcome(Enum):
@@ -31,12 +31,13 @@ class Outcome(Enum):
 
 
 class Result(NamedTuple):
-    """A trained model, its records (one dict a record), how the run ended, and its last state."""
+    """A trained model, its records (one dict a record), how the run ended, its last state, the solver's own report."""
 
     model: Any
     records: list[dict[str, float]]
     outcome: Outcome
     state: State
+    report: dict[str, float]
 
 
 def train(
@@ -44,13 +45,14 @@ def train(
     splits: Splits,
     *,
     loss: Loss,
-    solver: FirstOrder,
+    solver: Solver,
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
+    first_record: int = 1,
     records_per_decade: int = 10,
     key: Array | None = None,
     on_record: Callable[[dict[str, float]], None] = lambda record: None,
@@ -70,6 +72,7 @@ def train(
       at the end of a phase.
     - `divergence_factor`: a loss above this multiple of the initial one (or of that of outputs that are all zero, if it
       is larger) ends the run as diverged.
+    - `first_record`: the step of the first record after that at step 0.
     - `records_per_decade`: the density of the records, which also come at the ends of longer phases and at the end (see
       `Stop`).
     - `on_record`: called with each record as soon as it is made.
@@ -79,6 +82,8 @@ def train(
     """
     if num_steps < 0:
         raise ValueError(f"num_steps must be at least 0, got {num_steps}")
+    if damping and isinstance(schedule, Continuously):
+        raise ValueError("damping does nothing at K = 1, where θ = θ_s: leave it out")
     problem, state = begin(
         model,
         next(iter(splits.values())),
@@ -96,14 +101,15 @@ def train(
         on_record(records[-1])
 
     record()
-    steps = log_spaced_steps(num_steps, records_per_decade)
+    steps = log_spaced_steps(num_steps, records_per_decade, first_record)
     for previous, until in itertools.pairwise(steps):
         gap = until - previous
         while outcome is None and state.step < until:
             state = advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
             record()
             outcome = _outcome(state, fit_loss, *_fit(records[-1], splits))
-    return Result(eqx.combine(state.params, model), records, outcome or Outcome.step_limit, state)
+    report = {name: value.item() for name, value in solver.report(state.solver_state).items()}
+    return Result(eqx.combine(state.params, model), records, outcome or Outcome.step_limit, state, report)
 
 
 def begin(
@@ -111,7 +117,7 @@ def begin(
     data: tuple[Array, Array],
     *,
     loss: Loss,
-    solver: FirstOrder,
+    solver: Solver,
     batch_size: int | None = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
@@ -120,6 +126,8 @@ def begin(
     """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
     if damping < 0:
         raise ValueError(f"the damping λ must be at least 0, got {damping}")
+    if solver.full_batch and batch_size is not None:
+        raise ValueError(f"{type(solver).__name__} needs full batches: batch_size must be None, got {batch_size}")
     params, fn = functional(model)
     x, y = data
     batches = _batches(batch_size, len(x), key)
@@ -157,7 +165,7 @@ _measure = eqx.filter_jit(measure)
 def _record(problem: Problem, origin, splits, state: State) -> dict[str, float]:
     linearised = Linearised(problem.fn, state.params0)
     measured = _measure(linearised, problem.loss, state.params, origin, splits, train=next(iter(splits)))
-    counts = {name: getattr(state, name) for name in ("step", "feature_updates", "phase_step")}
+    counts = {name: getattr(state, name) for name in ("step", "feature_updates", "phase_step", "evaluations")}
     return {name: value.item() for name, value in jax.device_get({**counts, **measured}).items()}
 
 

@@ -3,3 +3,5 @@
 from iterlin.core.solvers.first_order import FirstOrder as FirstOrder
 from iterlin.core.solvers.first_order import adam as adam
 from iterlin.core.solvers.first_order import sgd as sgd
+from iterlin.core.solvers.flow import Flow as Flow
+from iterlin.core.solvers.solver import Solver as Solver

@@ -1,18 +1,20 @@
 """First-order solvers: any optax optimiser, with its learning rate as data."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, Int, PyTree
+
+from iterlin.core.solvers.solver import Gradient, Solver, Taken
 
 AtFeatureUpdate = Literal["reset", "keep"]
 
 
-class FirstOrder(eqx.Module):
+class FirstOrder(Solver):
     """An optax optimiser on the lazy problem.
 
     **Arguments**: `make` builds the optimiser from `hyperparams` (for example `optax.sgd` and `learning_rate`). These
@@ -30,18 +32,19 @@ class FirstOrder(eqx.Module):
         if self.at_feature_update not in ("reset", "keep"):
             raise ValueError(f"at_feature_update must be 'reset' or 'keep', got {self.at_feature_update!r}")
 
-    def init(self, params: PyTree[Array]) -> PyTree:
-        """The state at the start of training."""
+    def init(self, params):
         return self._optimiser(params).init(params)
 
-    def relinearise(self, params: PyTree[Array], state: PyTree) -> PyTree:
-        """The state with which the next phase starts."""
+    def relinearise(self, params, state):
         return self.init(params) if self.at_feature_update == "reset" else state
 
-    def step(self, gradient: PyTree[Array], params: PyTree[Array], state: PyTree) -> tuple[PyTree, PyTree]:
-        """θ_{t+1} and the new state."""
+    def step(
+        self, gradient_at: Gradient, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
+    ) -> Taken:
+        """θ_{t+1}."""
         updates, state = self._optimiser(params).update(gradient, state, params)
-        return optax.apply_updates(params, updates), state
+        one = jnp.ones_like(limit)
+        return Taken(optax.apply_updates(params, updates), state, steps=one, evaluations=one)
 
     def _optimiser(self, params):
         dtype = jnp.result_type(*jax.tree.leaves(params))
