@@ -165,12 +165,12 @@ def test_two_processes_make_one_database(clone, tmp_path):
 def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
     script = """
 import json, sys, warnings
-warnings.simplefilter("error")
 import mlflow, numpy as np
 from iterlin.config import load
 from iterlin.experiments.training_run import initial, keys
 mlflow.set_tracking_uri("sqlite:///mlflow.db")
 model, scale, accuracies = mlflow.pyfunc.load_model(f"runs:/{sys.argv[1]}/network"), load().scale, []
+warnings.simplefilter("error")  # MLflow's own imports warn
 for run in range(2):
     split_key, init_key, _ = keys(scale.seed, run, "result")
     data = dict(np.load("data/smoke.npz"))

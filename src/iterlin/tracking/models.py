@@ -53,6 +53,6 @@ def _signature(network: Path) -> ModelSignature:
     """From the description at the head of a saved network: nothing is loaded, so nothing waits for jax."""
     with network.open("rb") as file:
         net = json.loads(file.readline())["net"]
-    images = TensorSpec(np.dtype("float32"), (-1, *net["input_shape"]), "images")
-    probabilities = TensorSpec(np.dtype("float32"), (-1, net["num_classes"]), "probabilities")
+    images = TensorSpec(np.dtype("float32"), (-1, *net["input_shape"]))  # a name would have MLflow pass a dict
+    probabilities = TensorSpec(np.dtype("float32"), (-1, net["num_classes"]))
     return ModelSignature(Schema([images]), Schema([probabilities]), ParamSchema([ParamSpec("run", "long", 0)]))

@@ -49,7 +49,8 @@ class Store:
         """A new run, which began at `start` in seconds since 1970, or begins now."""
         nested = {"mlflow.parentRunId": parent} if parent else {}
         milliseconds = round(1000 * (start or time.time()))
-        return self.client.create_run(self.experiment_id, milliseconds, {**tags, **nested}, name).info.run_id
+        tags = {key: str(value) for key, value in {**tags, **nested}.items()}
+        return self.client.create_run(self.experiment_id, milliseconds, tags, name).info.run_id
 
     def log(
         self,
