@@ -1,4 +1,4 @@
-"""E-SWEEP around its setting: some K at a multiple of its learning rate."""
+"""E-SWEEP around its setting: some K by gradient descent with a multiple of its learning rate."""
 
 import json
 
@@ -8,14 +8,14 @@ from iterlin.runtime import begin_stage
 
 def main() -> None:
     scale, (factor,) = begin_stage()
-    from iterlin.experiments.k_sweep import recipe, run_cells
+    from iterlin.experiments.k_sweep import rescaled_recipe, run_cells
 
     layout = Layout(scale.name)
-    learning_rate = float(factor) * json.loads(layout.regime.read_text())["learning_rate"]
+    learning_rate = json.loads(layout.regime.read_text())["learning_rate"]
     axes = scale.sensitivity
     cells = {
         layout.results / "sensitivity" / factor / period: [
-            recipe(scale, learning_rate, period, run) for run in range(axes.num_seeds)
+            rescaled_recipe(scale, learning_rate, period, run, float(factor)) for run in range(axes.num_seeds)
         ]
         for period in axes.periods
     }

@@ -12,7 +12,14 @@ from iterlin.data.sets import DATA_SETS
 
 PARAMS = Path("params.yaml")
 MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
-TAGS = ("lenet", "mlp", "fixed", "stable")  # of unions: pydantic puts them into the path of a key
+TAGS = (
+    "lenet",
+    "mlp",
+    "fixed",
+    "stable",
+    "gradient_descent",
+    "flow",
+)  # of unions: pydantic puts them into the path of a key
 
 
 class ParamsError(Exception):
@@ -58,7 +65,9 @@ def _distinct(parse):
 
 
 Count = Annotated[int, Field(ge=1)]
+Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 Periods = Annotated[list[Annotated[str, BeforeValidator(_period_label)]], Field(min_length=1), _distinct(parse_period)]
 Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
@@ -135,16 +144,31 @@ class StableRate(Strict):
 class Training(Strict):
     """What all training runs share."""
 
-    num_steps: Annotated[int, Field(ge=1, lt=MAX_STEPS)]
     batch_size: Count | None
     fit_loss: Positive
     divergence_factor: Annotated[float, Field(gt=1, allow_inf_nan=False)]
     records_per_decade: Count
 
 
-class KSweep(Strict):
-    """The axis of E-SWEEP."""
+class GradientDescent(Strict):
+    """Explicit steps."""
 
+    name: Literal["gradient_descent"]
+
+
+class Flow(Strict):
+    """Gradient flow for the time of the steps; `tolerance` bounds the error of one of its own steps."""
+
+    name: Literal["flow"]
+    tolerance: Fraction
+
+
+class KSweep(Strict):
+    """E-SWEEP: its solver, its step limit, its first record after step 0, and its axis."""
+
+    solver: Annotated[GradientDescent | Flow, Field(discriminator="name")]
+    num_steps: Steps
+    first_record: Count
     periods: Periods
     num_seeds: Annotated[int, Field(ge=2)]
 
@@ -153,16 +177,30 @@ class TGNBaseline(Strict):
     """Adam on every lazy problem, to ‖g‖ ≤ `tolerance`·‖g₀‖."""
 
     learning_rate: Positive
-    tolerance: Annotated[float, Field(gt=0, lt=1)]
+    tolerance: Fraction
+    num_steps: Steps
     num_seeds: Annotated[int, Field(ge=2)]
 
 
 class Sensitivity(Strict):
-    """The part of E-SWEEP that is run again at multiples of its learning rate."""
+    """The part of E-SWEEP that is run again by gradient descent at multiples of its η.
+
+    Times ηK and η·`num_steps` stay: K and `num_steps` count steps of the sweep.
+    """
 
     factors: Factors
     periods: Periods
+    num_steps: Steps
     num_seeds: Annotated[int, Field(ge=2)]
+
+
+class FlowCheck(Strict):
+    """Gradient flow with these tolerances against `num_steps` explicit steps with these learning rates."""
+
+    learning_rates: Annotated[list[Positive], Field(min_length=1)]
+    num_steps: Steps
+    tolerances: Annotated[list[Fraction], Field(min_length=1)]
+    num_seeds: Count
 
 
 class Scale(Strict):
@@ -178,12 +216,15 @@ class Scale(Strict):
     k_sweep: KSweep
     tgn_baseline: TGNBaseline
     sensitivity: Sensitivity
+    flow_check: FlowCheck
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         batch, n = self.training.batch_size, self.data.num_train
         if batch is not None and batch > n:
             raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")
+        if batch is not None and self.k_sweep.solver.name == "flow":
+            raise ValueError("training.batch_size must be null: the k_sweep.solver flow needs full batches")
         if "1" not in self.k_sweep.periods:
             raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
         around = self.sensitivity
@@ -193,6 +234,8 @@ class Scale(Strict):
             raise ValueError("sensitivity.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         if "1" in around.factors:
             raise ValueError('sensitivity.factors must not contain "1": that is the sweep itself')
+        if self.flow_check.num_seeds > self.k_sweep.num_seeds:
+            raise ValueError("flow_check.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         return self
 
 

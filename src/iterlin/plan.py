@@ -18,31 +18,43 @@ PROCESS = 400 * 2**20  # bytes of a process that has imported its libraries
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 
 
+EVALUATIONS = 130  # of a flow between two records: seen are 30 to 100
+
+
 class Work(NamedTuple):
-    """The cells of one stage: each trains `runs` networks; `lazy` says that its phases are long."""
+    """The cells of one stage: each trains `runs` networks for up to `steps`; `lazy` says that its phases are long."""
 
     stage: str
     cells: list[str]
     runs: int
+    steps: int
     lazy: bool
 
 
 def work(scale: Scale) -> list[Work]:
     """All training that the pipeline of this scale consists of."""
-    around = scale.sensitivity
+    sweep, tgn, around, check = scale.k_sweep, scale.tgn_baseline, scale.sensitivity, scale.flow_check
+    steps = sweep.num_steps if sweep.solver.name == "gradient_descent" else round(EVALUATIONS * _records(scale))
+    long = [f"k_sweep@{scale.name}-{period}" for period in sweep.periods if period != "1"]
     return [
-        Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], scale.k_sweep.num_seeds, lazy=False),
-        Work(
-            "k_sweep, K > 1",
-            [f"k_sweep@{scale.name}-{period}" for period in scale.k_sweep.periods if period != "1"],
-            scale.k_sweep.num_seeds,
-            lazy=True,
+        Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], sweep.num_seeds, steps, lazy=False),
+        Work("k_sweep, K > 1", long, sweep.num_seeds, steps, lazy=True),
+        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], tgn.num_seeds, tgn.num_steps, lazy=True),
+        *(
+            Work(
+                f"sensitivity, η × {factor}",
+                [f"sensitivity@{scale.name}-{factor}"],
+                len(around.periods) * around.num_seeds,
+                math.ceil(around.num_steps / float(factor)),
+                lazy=False,
+            )
+            for factor in around.factors
         ),
-        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], scale.tgn_baseline.num_seeds, lazy=True),
         Work(
-            "sensitivity",
-            [f"sensitivity@{scale.name}-{factor}" for factor in around.factors],
-            len(around.periods) * around.num_seeds,
+            "flow_check",
+            [f"flow_check@{scale.name}"],
+            2 * len(check.learning_rates) * check.num_seeds,
+            (1 + len(check.tolerances)) * check.num_steps,
             lazy=False,
         ),
     ]
@@ -51,11 +63,9 @@ def work(scale: Scale) -> list[Work]:
 def make_plan(scale: Scale) -> list[dict[str, Any]]:
     """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit."""
     costs, rows = _estimate(scale), []
-    steps = scale.training.num_steps
-    num_records = math.log10(steps) * scale.training.records_per_decade + 1
-    for stage, cells, runs, lazy in work(scale):
+    for stage, cells, runs, steps, lazy in work(scale):
         side_by_side = min(runs, num_workers(scale.threads))
-        run = steps * costs["lazy_step" if lazy else "step"] + num_records * costs["record"]
+        run = steps * costs["lazy_step" if lazy else "step"] + _records(scale) * costs["record"]
         seconds = START + math.ceil(runs / side_by_side) * run
         rows.append(
             {
@@ -68,6 +78,11 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _records(scale: Scale) -> float:
+    sweep = scale.k_sweep
+    return math.log10(sweep.num_steps / sweep.first_record) * scale.training.records_per_decade + 1
 
 
 def hours(rows: list[dict[str, Any]]) -> float:

@@ -44,6 +44,7 @@ def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dic
         _sweep(scale, tables["k_sweep"]),
         _figures(),
         _sensitivity(scale, tables["sensitivity"]),
+        _flow(scale, tables["flow_check"], tables["k_sweep"]),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -80,11 +81,18 @@ def _setting(scale: Scale, data: dict, regime: dict) -> str:
   draws its own split of {sizes.num_train} training, {sizes.num_validation} validation and {sizes.num_test} test
   examples.{note}
 - **Network**: `{net.name}` ({details}).
-- **Training**: cross-entropy, {batch}, gradient descent with η = {regime["learning_rate"]:g}, up to
-  {training.num_steps} steps. A run stops at a feature update once the network classifies the whole training set
+- **Training**: cross-entropy, {batch}, {_solver(scale, regime)}, up to {scale.k_sweep.num_steps:g} steps. A run stops at a feature update once the network classifies the whole training set
   correctly with a loss of at most {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
   finite or exceeds {training.divergence_factor:g} times the initial one (or that of all-zero outputs).
 - **Regime**: {_rule(regime)}"""
+
+
+def _solver(scale: Scale, regime: dict) -> str:
+    solver, steps = scale.k_sweep.solver, f"steps of gradient descent with η = {regime['learning_rate']:g}"
+    if solver.name == "gradient_descent":
+        return steps.removeprefix("steps of ")
+    return f"""gradient flow in place of {steps}: K steps are the time
+  ηK, integrated with the tolerance {solver.tolerance:g} (see the section on the flow for its error)"""
 
 
 def _rule(regime: dict) -> str:
@@ -106,6 +114,7 @@ def _sweep(scale: Scale, table: pd.DataFrame) -> str:
             "diverged": table["diverged"],
             "steps": table["median_steps"].map("{:g}".format),
             "updates": table["median_feature_updates"].map("{:g}".format),
+            "evaluations": table["median_evaluations"].map("{:g}".format),
             "validation-stopped": _percent(table, "network_validation_stopped"),
             "difference from K = 1": _percent(table, "difference"),
             "test-stopped": _percent(table, "network_test_stopped"),
@@ -127,7 +136,8 @@ def _sweep(scale: Scale, table: pd.DataFrame) -> str:
         )
     return f"""## E-SWEEP: accuracy against the period K
 
-Test accuracy in percent: mean over runs and 95 % t-interval. Steps and feature updates are medians.
+Test accuracy in percent: mean over runs and 95 % t-interval. Steps, feature updates and evaluations of
+the gradient are medians.
 *Validation-stopped* is read at the record with the best validation accuracy. *Test-stopped* is the papers' "optimal
 early stopping": chosen on the test data, so it flatters. Accuracies are those of the network, except for the last
 column, which is the linear proxy's: for K = ∞ it is the model that was trained. The difference is of validation-stopped
@@ -195,13 +205,52 @@ def _sensitivity(scale: Scale, table: pd.DataFrame) -> str:
     )
     return f"""## Around the setting
 
-The same {scale.sensitivity.num_seeds} runs at other learning rates; the rows η × 1 are the sweep's own.
+The same {scale.sensitivity.num_seeds} runs by gradient descent at multiples of η, with K and the number of steps divided
+by the multiple, so that ηK stays; the rows η × 1 are the sweep's own.
 
 {_markdown_table(rows)}
 
 ![Accuracy at multiples of the learning rate](figures/sensitivity.svg)
 
 *Validation-stopped test accuracy at multiples of the learning rate.*"""
+
+
+def _flow(scale: Scale, check: pd.DataFrame, sweep: pd.DataFrame) -> str:
+    rows = pd.DataFrame(
+        {
+            "model": check["model"],
+            "η": check["learning_rate"].map("{:g}".format),
+            "explicit steps": check["steps"],
+            "tolerance": check["tolerance"].map("{:g}".format),
+            "evaluations": check["evaluations"].map("{:g}".format),
+            "ηλ_max": check["eta_lambda_max"].map("{:.2g}".format),
+            "estimated error": check["error_estimate"].map("{:.1%}".format),
+            "measured error": check["error"].map("{:.1%}".format),
+        }
+    )
+    return f"""## Gradient flow against explicit steps
+
+Many small steps of gradient descent follow the gradient flow. Here both train the same networks for the same time, the
+linear proxy about its initialisation (K = ∞) and the network itself (K = 1). Measured is the distance between the
+outputs on the test data, relative to how far the explicit steps moved them: the largest of {scale.flow_check.num_seeds}
+runs. It holds the O(η) by which explicit steps differ from their flow. The estimate is the integrator's own: its local
+errors, added up, relative to the path of the parameters.
+
+{_markdown_table(rows)}
+
+{_stability(scale, sweep)}"""
+
+
+def _stability(scale: Scale, sweep: pd.DataFrame) -> str:
+    if scale.k_sweep.solver.name == "gradient_descent":
+        return "E-SWEEP above took explicit steps."
+    sharpest = sweep["max_eta_lambda_max"].max()
+    if sharpest < 2:
+        return f"""In E-SWEEP above, ηλ_max was at most {sharpest:.2g}: explicit steps would be stable (ηλ_max < 2)
+everywhere, and the flow stands for them."""
+    unstable = ", ".join(NAMES.get(cell, cell) for cell in sweep.loc[sweep["max_eta_lambda_max"] >= 2, "cell"])
+    return f"""In E-SWEEP above, ηλ_max reached {sharpest:.2g}: explicit steps would be unstable (ηλ_max ≥ 2) for
+K = {unstable}. **There the flow is not those steps.**"""
 
 
 def _percent(table: pd.DataFrame, name: str) -> list[str]:

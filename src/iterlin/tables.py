@@ -29,13 +29,21 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
         row = {"cell": cell, "runs": len(group)}
         row |= {outcome: int((group["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
         row["last_phase_ended"] = int(group["last_phase_ended"].sum())
-        row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates")}
+        row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates", "evaluations")}
+        row["max_eta_lambda_max"] = float(group.get("eta_lambda_max", pd.Series(dtype=float)).max())
         for name in ACCURACIES:
             row |= {f"{name}_{part}": value for part, value in interval(group[name]).items()}
         difference = group.set_index("run")[COMPARED] - reference.set_index("run")[COMPARED]
         row |= {f"difference_{part}": value for part, value in interval(difference).items()}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def flow_errors(check: pd.DataFrame) -> pd.DataFrame:
+    """Per model, learning rate and tolerance: mean evaluations, and the largest error over runs."""
+    groups = check.groupby(["model", "learning_rate", "steps", "tolerance"], sort=False)
+    largest = groups[["error", "error_estimate", "eta_lambda_max"]].max()
+    return pd.concat([groups["evaluations"].mean(), largest], axis=1).reset_index()
 
 
 def mean_curves(curves: pd.DataFrame) -> pd.DataFrame:

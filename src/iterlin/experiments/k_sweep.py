@@ -1,6 +1,8 @@
 """E-SWEEP (T fig. 3): from K = 1 (gradient descent) over K = ∞ (lazy training) to truncated Gauss–Newton."""
 
+import math
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -14,23 +16,43 @@ TGN = "tgn"
 
 
 def recipe(scale: Scale, learning_rate: float, period: str, run: int) -> Recipe:
-    """Run number `run` of the cell K = `period`: gradient descent (T Algorithm 3)."""
-    return _recipe(scale, run, "sgd", learning_rate, parse_period(period), None)
+    """Run number `run` of the cell K = `period`: gradient descent or its flow (T Algorithm 3)."""
+    sweep = scale.k_sweep
+    steps = {"num_steps": sweep.num_steps, "first_record": sweep.first_record}
+    return _recipe(scale, run, steps, sweep.solver.model_dump(), learning_rate, parse_period(period), None)
+
+
+def rescaled_recipe(scale: Scale, learning_rate: float, period: str, run: int, factor: float) -> Recipe:
+    """The same by gradient descent with the learning rate times `factor`, for the same times ηK and ηt."""
+    rescaled = [scale.sensitivity.num_steps, scale.k_sweep.first_record, parse_period(period)]
+    num_steps, first, K = (steps if math.isinf(steps) else max(1, round(steps / factor)) for steps in rescaled)
+    steps = {"num_steps": num_steps, "first_record": first}
+    return _recipe(scale, run, steps, {"name": "gradient_descent"}, factor * learning_rate, K, None)
 
 
 def tgn_recipe(scale: Scale, run: int) -> Recipe:
     """Run number `run` of truncated Gauss–Newton: Adam on every lazy problem until its certificate holds (T §4.1)."""
-    return _recipe(scale, run, "adam", scale.tgn_baseline.learning_rate, None, scale.tgn_baseline.tolerance)
+    baseline = scale.tgn_baseline
+    steps = {"num_steps": baseline.num_steps, "first_record": 1}
+    return _recipe(scale, run, steps, {"name": "adam"}, baseline.learning_rate, None, baseline.tolerance)
 
 
-def _recipe(scale, run, solver, learning_rate, period, tolerance) -> Recipe:
+def _recipe(
+    scale: Scale,
+    run: int,
+    steps: dict[str, int],
+    solver: dict[str, Any],
+    learning_rate: float,
+    period: float | None,
+    tolerance: float | None,
+) -> Recipe:
     return Recipe(
         seed=scale.seed,
         run=run,
         threads=scale.threads,
         sizes=scale.data.sizes,
         net=scale.net.model_dump(),
-        training=scale.training.model_dump(),
+        training=scale.training.model_dump() | steps,
         solver=solver,
         learning_rate=learning_rate,
         period=period,

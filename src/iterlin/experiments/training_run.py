@@ -12,11 +12,15 @@ import numpy as np
 import pandas as pd
 
 from iterlin.core import (
+    Continuously,
     Every,
+    Flow,
     Never,
     OnConvergence,
     Outcome,
     Result,
+    Schedule,
+    Solver,
     adam,
     cross_entropy,
     functional,
@@ -31,7 +35,7 @@ from iterlin.runlog import RunLog
 from iterlin.scratch import kept
 
 CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
-SOLVERS = {"sgd": sgd, "adam": adam}
+SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow}
 # Runs that set the regime and runs that results are read from never share a key.
 PURPOSES = {"result": 0, "regime": 1}
 
@@ -45,7 +49,7 @@ class Recipe(NamedTuple):
     sizes: dict[str, int]
     net: dict[str, Any]
     training: dict[str, Any]
-    solver: str
+    solver: dict[str, Any]  # its name, and what it needs besides η
     learning_rate: float
     period: float | None  # K, or None to re-linearise on convergence
     tolerance: float | None
@@ -74,22 +78,30 @@ def run(
     """Train as the recipe says; the result and a description of the network."""
     split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
     model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
-    if recipe.period is None:
-        schedule = OnConvergence(recipe.tolerance)
-    else:
-        schedule = Never() if recipe.period == float("inf") else Every(int(recipe.period))
-    solver = SOLVERS[recipe.solver](recipe.learning_rate)
     result = train(
         model,
         splits,
         loss=cross_entropy,
-        solver=solver,
-        schedule=schedule,
+        solver=make_solver(recipe.learning_rate, **recipe.solver),
+        schedule=_schedule(recipe),
         key=batch_key,
         on_record=on_record,
         **recipe.training,
     )
     return result, description
+
+
+def make_solver(learning_rate: float, name: str, **settings: Any) -> Solver:
+    """The solver that params.yaml calls `name`."""
+    return SOLVERS[name](learning_rate, **settings)
+
+
+def _schedule(recipe: Recipe) -> Schedule:
+    if recipe.period is None:
+        return OnConvergence(recipe.tolerance)
+    if recipe.period == 1 and recipe.solver["name"] == "flow":
+        return Continuously()
+    return Never() if recipe.period == float("inf") else Every(int(recipe.period))
 
 
 def run_kept(task: tuple[Recipe, Path]) -> Path:
@@ -120,6 +132,8 @@ def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
         "outcome": result.outcome.name,
         "steps": last["step"],
         "feature_updates": last["feature_updates"],
+        "evaluations": last["evaluations"],
+        **result.report,
         "last_phase_ended": bool(result.state.due),
         "network_train_accuracy": last["network_train_accuracy"],
         "network_train_loss": last["network_train_loss"],

@@ -53,7 +53,7 @@ def find_sweep(scale: Scale) -> Sweep:
     return Sweep(
         name=f"K-sweep, {scale.name}",
         scale=scale.name,
-        settings=scale.model_dump(exclude={"k_sweep": {"periods"}, "sensitivity": True}),
+        settings=scale.model_dump(exclude={"k_sweep": {"periods"}, "sensitivity": True, "flow_check": True}),
         cells=[cell for cell in _listed(scale, layout, hashes) if cell.hash and cell.path.exists()],
         report=layout.report,
         report_hash=hashes.get(f"report@{scale.name}", ""),
@@ -67,14 +67,19 @@ def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Ce
         return Cell(stage, hashes.get(stage, ""), path, group, name, params)
 
     learning_rate = json.loads(layout.regime.read_text())["learning_rate"]
-    sgd = {"solver": "sgd", "learning_rate": learning_rate}
+    solver = scale.k_sweep.solver.model_dump()
+    sweep = {"solver": solver.pop("name"), "learning_rate": learning_rate} | solver
     for period in scale.k_sweep.periods:
         path = layout.results / "k_sweep" / period
-        yield cell(f"k_sweep@{scale.name}-{period}", path, "sweep", f"K = {period}", {"K": period} | sgd)
+        yield cell(f"k_sweep@{scale.name}-{period}", path, "sweep", f"K = {period}", {"K": period} | sweep)
     tgn = {"K": "on convergence", "solver": "adam"} | scale.tgn_baseline.model_dump(exclude={"num_seeds"})
     yield cell(f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", tgn)
     for factor in scale.sensitivity.factors:
-        scaled = sgd | {"learning_rate": float(factor) * learning_rate, "learning_rate_factor": factor}
+        scaled = {
+            "solver": "gradient_descent",
+            "learning_rate": float(factor) * learning_rate,
+            "learning_rate_factor": factor,
+        }
         for period in scale.sensitivity.periods:
             path, name = layout.results / "sensitivity" / factor / period, f"K = {period}, η × {factor}"
             yield cell(f"sensitivity@{scale.name}-{factor}", path, "sensitivity", name, {"K": period} | scaled)

@@ -22,7 +22,7 @@ Count = Int[Array, ""]
 
 MAX_STAGES = 60  # rounding grows as s²
 SAFETY = 1.2  # power iteration finds ρ from below
-FLOOR = 0.01
+SHORT = 0.01  # of the path so far: errors of shorter steps are judged against this
 EPSILON = 2 / 13  # damping of the Chebyshev polynomials, as published
 NUM_ITERATIONS = 30  # of the power method before the first step; later steps go on from its direction, once each
 
@@ -40,12 +40,14 @@ class FlowState(NamedTuple):
 class Flow(Solver):
     """Gradient flow of a full-batch problem, for the time of the steps that it stands for.
 
-    **Arguments**: `learning_rate` is η, so that t steps are the time ηt. `tolerance` bounds the estimated error of a step
-    relative to its length, and so the error of the whole, where the flow contracts, relative to the length of its path.
+    **Arguments**: `learning_rate` is η, so that t steps are the time ηt. `tolerance` bounds the estimated error of a
+    step relative to its length (or to a hundredth of the path so far, if that is longer: at the kinks of a ReLU network
+    the error falls no faster than the length), and so the error of the whole, where the flow contracts, relative to the
+    length of its path.
 
     A step of the method has a whole number of explicit steps in it, and at least one. Its report: `error_estimate`, the
-    sum of the estimated errors over the length of the path, and `eta_lambda_max`, the largest ηρ met. Where the latter is
-    2 or more, explicit descent would be unstable: the flow is then not those steps.
+    sum of the estimated errors over the length of the path, and `eta_lambda_max`, the largest ηρ met. Where the latter
+    is 2 or more, explicit descent would be unstable: the flow is then not those steps.
     """
 
     full_batch: ClassVar[bool] = True
@@ -85,7 +87,7 @@ class Flow(Solver):
         end = optax.tree.add(params, change)
 
         error, length = _error(gradient_at, gradient, end, change, h), optax.tree.norm(change)
-        ratio = error / (self.tolerance.astype(dtype) * jnp.maximum(length, FLOOR * state.path))
+        ratio = error / (self.tolerance.astype(dtype) * jnp.maximum(length, SHORT * state.path))
         # Of a shorter step than this only rounding would be left to refuse.
         shortest = jnp.maximum(0.05 / radius, learning_rate)
         accepted = (ratio <= 1) | (h <= shortest)

@@ -1,0 +1,68 @@
+"""B-FLOW: gradient flow against the explicit steps that it stands for, where these can be run."""
+
+from collections.abc import Iterator
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from iterlin.config import Scale
+from iterlin.core import Continuously, Every, Flow, Linearised, Never, cross_entropy, functional, sgd, train
+from iterlin.experiments.training_run import initial, keys
+from iterlin.runtime import run_side_by_side
+
+# The schedules under which explicit steps and the flow train each model.
+SCHEDULES = {"proxy": (Never(), Never()), "network": (Every(1), Continuously())}
+
+
+def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
+    """A row a model, learning rate, tolerance and run: evaluations, and the relative error of the outputs."""
+    check = scale.flow_check
+    tasks = [(scale, data, *cell) for cell in product(SCHEDULES, check.learning_rates, range(check.num_seeds))]
+    with tqdm(total=len(tasks), desc="flow and explicit steps", unit="run") as bar:
+
+        def progress(finished):
+            for item in finished:
+                yield item
+                bar.update()
+
+        return pd.DataFrame(chain.from_iterable(run_side_by_side(_compare, tasks, scale.threads, progress)))
+
+
+def _compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
+    scale, data, name, learning_rate, run = task
+    check = scale.flow_check
+    split_key, init_key, _ = keys(scale.seed, run, "result")
+    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, dict(np.load(data)), split_key, init_key)
+    params0, fn = functional(model)
+    x = splits["test"][0]
+
+    def outputs(solver, schedule):
+        settings = {"num_steps": check.num_steps, "first_record": check.num_steps, "divergence_factor": float("inf")}
+        result = train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, **settings)
+        params = result.state.params
+        return Linearised(fn, params0)(params, x) if name == "proxy" else fn(params, x), result
+
+    explicitly, flowing = SCHEDULES[name]
+    reference, _ = outputs(sgd(learning_rate), explicitly)
+    moved = jnp.linalg.norm(reference - fn(params0, x))
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for tolerance in check.tolerances:
+            reached, result = outputs(Flow(learning_rate, tolerance), flowing)
+            yield {
+                "model": name,
+                "learning_rate": learning_rate,
+                "steps": check.num_steps,
+                "tolerance": tolerance,
+                "run": run,
+                "evaluations": result.records[-1]["evaluations"],
+                **result.report,
+                "error": (jnp.linalg.norm(reached - reference) / moved).item(),
+            }
+
+    return list(rows())

@@ -1,0 +1,18 @@
+"""B-FLOW: gradient flow against explicit steps."""
+
+from iterlin.layout import Layout
+from iterlin.results import FLOATS, write_text
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.flow_check import flow_check
+
+    layout = Layout(scale.name)
+    table = flow_check(scale, layout.data)
+    write_text(layout.results / "flow_check.csv", table.to_csv(index=False, float_format=FLOATS))
+
+
+if __name__ == "__main__":
+    main()
