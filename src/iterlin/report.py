@@ -81,8 +81,9 @@ def _setting(scale: Scale, data: dict, regime: dict) -> str:
   draws its own split of {sizes.num_train} training, {sizes.num_validation} validation and {sizes.num_test} test
   examples.{note}
 - **Network**: `{net.name}` ({details}).
-- **Training**: cross-entropy, {batch}, {_solver(scale, regime)}, up to {scale.k_sweep.num_steps:g} steps. A run stops at a feature update once the network classifies the whole training set
-  correctly with a loss of at most {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
+- **Training**: cross-entropy, {batch}, {_solver(scale, regime)}, up to {scale.k_sweep.num_steps:g} steps.
+  A run stops at a feature update once the network classifies the whole training set correctly with a loss of at most
+  {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
   finite or exceeds {training.divergence_factor:g} times the initial one (or that of all-zero outputs).
 - **Regime**: {_rule(regime)}"""
 
@@ -205,8 +206,8 @@ def _sensitivity(scale: Scale, table: pd.DataFrame) -> str:
     )
     return f"""## Around the setting
 
-The same {scale.sensitivity.num_seeds} runs by gradient descent at multiples of η, with K and the number of steps divided
-by the multiple, so that ηK stays; the rows η × 1 are the sweep's own.
+The same {scale.sensitivity.num_seeds} runs by gradient descent at multiples of η, with K and the number of steps
+divided by the multiple, so that ηK stays; the rows η × 1 are the sweep's own.
 
 {_markdown_table(rows)}
 
@@ -248,7 +249,7 @@ def _stability(scale: Scale, sweep: pd.DataFrame) -> str:
     if sharpest < 2:
         return f"""In E-SWEEP above, ηλ_max was at most {sharpest:.2g}: explicit steps would be stable (ηλ_max < 2)
 everywhere, and the flow stands for them."""
-    unstable = ", ".join(NAMES.get(cell, cell) for cell in sweep.loc[sweep["max_eta_lambda_max"] >= 2, "cell"])
+    unstable = ", ".join(NAMES.get(cell, str(cell)) for cell in sweep.loc[sweep["max_eta_lambda_max"] >= 2, "cell"])
     return f"""In E-SWEEP above, ηλ_max reached {sharpest:.2g}: explicit steps would be unstable (ηλ_max ≥ 2) for
 K = {unstable}. **There the flow is not those steps.**"""
 

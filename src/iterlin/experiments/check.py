@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from iterlin.config import Scale
-from iterlin.core import Every, Linearised, Solver, cross_entropy
-from iterlin.core.phases import Problem, State, Stop, advance
+from iterlin.core import Every, Linearised, cross_entropy
+from iterlin.core.phases import State, Stop, advance
 from iterlin.core.records import Splits, measure
 from iterlin.core.training import begin
 from iterlin.data.sets import DATA_SETS
@@ -35,19 +35,9 @@ def trace(scale: Scale) -> None:
 
 def step_and_record(scale: Scale, model: Any, splits: Splits, key: jax.Array) -> tuple[State, dict[str, jax.Array]]:
     """The start of a run: its first step, and the record after it."""
-    problem, state = start(scale, model, splits, key)
-    state = advance(problem, solver(scale), Every(1), state, Stop(1, 1, 1))
+    solver = make_solver(1e-9, **scale.k_sweep.solver.model_dump())
+    settings = {"loss": cross_entropy, "solver": solver, "batch_size": scale.training.batch_size, "key": key}
+    problem, state = begin(model, splits["train"], **settings)
+    state = advance(problem, solver, Every(1), state, Stop(1, 1, 1))
     linearised = Linearised(problem.fn, state.params0)
     return state, measure(linearised, problem.loss, state.params, state.params0, splits, train="train")
-
-
-def solver(scale: Scale) -> Solver:
-    """The solver of the sweep, with some learning rate."""
-    return make_solver(1e-9, **scale.k_sweep.solver.model_dump())
-
-
-def start(scale: Scale, model: Any, splits: Splits, key: jax.Array) -> tuple[Problem, State]:
-    """The lazy problem of a run of this scale, and its first state."""
-    return begin(
-        model, splits["train"], loss=cross_entropy, solver=solver(scale), batch_size=scale.training.batch_size, key=key
-    )

@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 
 from iterlin.config import Scale
-from iterlin.core import Every, Linearised, Never, sgd
+from iterlin.core import Every, Linearised, Never, cross_entropy, sgd
 from iterlin.core.batches import CHUNK
 from iterlin.core.phases import Stop, advance
 from iterlin.core.records import measure
+from iterlin.core.training import begin
 from iterlin.data.sets import DATA_SETS
-from iterlin.experiments.check import start
 from iterlin.nets import build
 
 ENOUGH = 0.5  # seconds of steps that make a measurement
@@ -42,7 +42,9 @@ def estimate(scale: Scale) -> Estimate:
     )
     sizes = _measured_sizes(scale)
     splits = {name: (jnp.zeros((n, *data.image_shape)), jnp.zeros(n, jnp.int32)) for name, n in sizes.items()}
-    problem, state = start(scale, model, splits, key)
+    problem, state = begin(
+        model, splits["train"], loss=cross_entropy, solver=SOLVER, batch_size=scale.training.batch_size, key=key
+    )
     linearised = Linearised(problem.fn, state.params0)
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
     record = _compiled(RECORD, linearised, problem.loss, state.params, state.params0, splits)
