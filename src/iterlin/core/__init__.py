@@ -12,6 +12,7 @@ from iterlin.core.schedules import Every as Every
 from iterlin.core.schedules import Never as Never
 from iterlin.core.schedules import OnConvergence as OnConvergence
 from iterlin.core.schedules import Schedule as Schedule
+from iterlin.core.solvers import ClosedForm as ClosedForm
 from iterlin.core.solvers import FirstOrder as FirstOrder
 from iterlin.core.solvers import adam as adam
 from iterlin.core.solvers import sgd as sgd

@@ -13,7 +13,7 @@ from iterlin.core.batches import FullBatch, MiniBatch
 from iterlin.core.linearise import Linearised
 from iterlin.core.losses import Loss
 from iterlin.core.schedules import FOREVER, Schedule
-from iterlin.core.solvers import FirstOrder
+from iterlin.core.solvers import FirstOrder, Solver
 
 Step = Int[Array, ""]
 
@@ -38,7 +38,7 @@ class State(eqx.Module):
     diverged: Bool[Array, ""]
 
 
-def initial_state(params: PyTree[Array], solver: FirstOrder, batches: FullBatch | MiniBatch) -> State:
+def initial_state(params: PyTree[Array], solver: Solver, batches: FullBatch | MiniBatch) -> State:
     """The state before the first step: θ_s = θ_0."""
     return State(
         params=params,
@@ -109,7 +109,7 @@ def advance(problem: Problem, solver: FirstOrder, schedule: Schedule, state: Sta
         return stop.beyond(state) & ~state.diverged & ~long_phase_over
 
     def phase(state):
-        state = _select(state.due, _relinearised(state, solver), state)
+        state = _select(state.due, relinearised(state, solver), state)
         value_and_gradient = problem.phase(state.params0)
 
         def in_phase(state):
@@ -120,7 +120,7 @@ def advance(problem: Problem, solver: FirstOrder, schedule: Schedule, state: Sta
     return jax.lax.while_loop(running, phase, state)
 
 
-def _relinearised(state: State, solver: FirstOrder) -> State:
+def relinearised(state: State, solver: Solver) -> State:
     """The feature update: θ_s ← θ_t."""
     return eqx.tree_at(
         lambda s: (s.params0, s.solver_state, s.phase_step, s.feature_updates, s.due),

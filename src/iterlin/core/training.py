@@ -11,12 +11,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.batches import FullBatch, MiniBatch, in_chunks
+from iterlin.core.jumps import advance_in_jumps
 from iterlin.core.linearise import Linearised, functional
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, Stop, advance, initial_state
 from iterlin.core.records import Splits, log_spaced_steps, measure
-from iterlin.core.schedules import Schedule
-from iterlin.core.solvers import FirstOrder
+from iterlin.core.schedules import Every, Schedule
+from iterlin.core.solvers import ClosedForm, Solver
 
 
 class Outcome(Enum):
@@ -44,7 +45,7 @@ def train(
     splits: Splits,
     *,
     loss: Loss,
-    solver: FirstOrder,
+    solver: Solver,
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
@@ -63,6 +64,7 @@ def train(
     - `splits`: arrays (x, y) by name. The first is trained on, all of them are measured.
     - `loss`: a mean over examples, such as `cross_entropy`.
     - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'.
+      `ClosedForm(η)` takes the steps of a full-batch phase with squared error at once.
     - `num_steps`: the step limit T.
     - `batch_size`: full batches if None; mini-batches need a `key`.
     - `damping`: λ of the lazy problem (see `Problem`).
@@ -79,6 +81,8 @@ def train(
     """
     if num_steps < 0:
         raise ValueError(f"num_steps must be at least 0, got {num_steps}")
+    if isinstance(solver, ClosedForm):
+        solver.check(loss, schedule, batch_size, next(iter(splits.values()))[1].size)
     problem, state = begin(
         model,
         next(iter(splits.values())),
@@ -100,7 +104,7 @@ def train(
     for previous, until in itertools.pairwise(steps):
         gap = until - previous
         while outcome is None and state.step < until:
-            state = advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
+            state = _advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
             record()
             outcome = _outcome(state, fit_loss, *_fit(records[-1], splits))
     return Result(eqx.combine(state.params, model), records, outcome or Outcome.step_limit, state)
@@ -111,7 +115,7 @@ def begin(
     data: tuple[Array, Array],
     *,
     loss: Loss,
-    solver: FirstOrder,
+    solver: Solver,
     batch_size: int | None = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
@@ -127,6 +131,13 @@ def begin(
     max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
     return problem, initial_state(params, solver, batches)
+
+
+def _advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, stop: Stop) -> State:
+    if isinstance(solver, ClosedForm):
+        assert isinstance(schedule, Every)  # as `check` has seen
+        return advance_in_jumps(problem, solver, schedule, state, stop)
+    return advance(problem, solver, schedule, state, stop)
 
 
 def _outcome(state: State, fit_loss: float | None, accuracy: float, loss: float) -> Outcome | None:

@@ -1,5 +1,8 @@
 """How a lazy phase is solved."""
 
+from iterlin.core.solvers.closed_form import ClosedForm as ClosedForm
 from iterlin.core.solvers.first_order import FirstOrder as FirstOrder
 from iterlin.core.solvers.first_order import adam as adam
 from iterlin.core.solvers.first_order import sgd as sgd
+
+Solver = FirstOrder | ClosedForm
