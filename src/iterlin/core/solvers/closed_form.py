@@ -11,7 +11,7 @@ from iterlin.core.schedules import Every, Schedule
 
 Vector = Float[np.ndarray, " m"]
 BUDGET = 4 * 2**30
-BYTES_PER_ENTRY = 48  # of Θ, of its copy in float64, of V, of LAPACK's workspace (two) and of the last phase's V
+BYTES_PER_ENTRY = 64  # of Θ: itself, V, the last phase's V, LAPACK's copy and workspace; 50 measured in float32
 
 
 class Eigenbasis(NamedTuple):
@@ -41,7 +41,7 @@ class ClosedForm(eqx.Module):
     and g_t = (1 − e^{−ηst}) / s in continuous time: gradient flow for the time ηt. Discrete steps with ηs > 2 grow
     without bound and end as diverged, as explicit steps do; the flow is always stable. A run counts t as steps.
 
-    **Arguments**: `learning_rate` is η. `max_bytes` bounds the memory for Θ and its eigendecomposition, about 48 m²
+    **Arguments**: `learning_rate` is η. `max_bytes` bounds the memory for Θ and its eigendecomposition, about 64 m²
     bytes for m = n·out; a phase costs some 10 m³ operations besides Θ.
 
     **Raises**: `ValueError` for a learning rate that is not positive.
