@@ -1,6 +1,8 @@
 """The mathematics. It knows jax, equinox and optax, and nothing of data, files, params.yaml, DVC or MLflow."""
 
 from iterlin.core.curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
+from iterlin.core.kernels import empirical_ntk as empirical_ntk
+from iterlin.core.kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
 from iterlin.core.linearise import Linearised as Linearised
 from iterlin.core.linearise import functional as functional
 from iterlin.core.losses import accuracy as accuracy
@@ -11,9 +13,11 @@ from iterlin.core.schedules import Every as Every
 from iterlin.core.schedules import Never as Never
 from iterlin.core.schedules import OnConvergence as OnConvergence
 from iterlin.core.schedules import Schedule as Schedule
+from iterlin.core.solvers import ClosedForm as ClosedForm
 from iterlin.core.solvers import FirstOrder as FirstOrder
 from iterlin.core.solvers import Flow as Flow
 from iterlin.core.solvers import Solver as Solver
+from iterlin.core.solvers import Stepwise as Stepwise
 from iterlin.core.solvers import adam as adam
 from iterlin.core.solvers import sgd as sgd
 from iterlin.core.training import Outcome as Outcome

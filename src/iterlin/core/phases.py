@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from iterlin.core.batches import FullBatch, MiniBatch
 from iterlin.core.losses import Loss
 from iterlin.core.schedules import FOREVER, Schedule
-from iterlin.core.solvers import Solver
+from iterlin.core.solvers import Solver, Stepwise
 
 Step = Int[Array, ""]
 
@@ -106,7 +106,7 @@ class Stop(eqx.Module):
 
 
 @eqx.filter_jit
-def advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, stop: Stop) -> State:
+def advance(problem: Problem, solver: Stepwise, schedule: Schedule, state: State, stop: Stop) -> State:
     """Train until the next record is wanted, or to divergence."""
     start = state.step
 
@@ -115,7 +115,7 @@ def advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, 
         return stop.beyond(state) & ~state.diverged & ~long_phase_over
 
     def phase(state):
-        state = _select(state.due, _relinearised(state, solver, schedule), state)
+        state = _select(state.due, relinearised(state, solver, schedule), state)
         value_and_gradient = problem.phase(state.params0, schedule)
 
         def in_phase(state):
@@ -126,7 +126,7 @@ def advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, 
     return jax.lax.while_loop(running, phase, state)
 
 
-def _relinearised(state: State, solver: Solver, schedule: Schedule) -> State:
+def relinearised(state: State, solver: Solver, schedule: Schedule) -> State:
     """The feature update: θ_s ← θ_t."""
     return eqx.tree_at(
         lambda s: (s.params0, s.solver_state, s.phase_step, s.feature_updates, s.due),

@@ -11,12 +11,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.batches import FullBatch, MiniBatch, in_chunks
+from iterlin.core.jumps import advance_in_jumps
 from iterlin.core.linearise import Linearised, functional
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, Stop, advance, initial_state
 from iterlin.core.records import Splits, log_spaced_steps, measure
-from iterlin.core.schedules import Continuously, Schedule
-from iterlin.core.solvers import Solver
+from iterlin.core.schedules import Continuously, Every, Schedule
+from iterlin.core.solvers import ClosedForm, Solver, Stepwise
 
 
 class Outcome(Enum):
@@ -65,6 +66,7 @@ def train(
     - `splits`: arrays (x, y) by name. The first is trained on, all of them are measured.
     - `loss`: a mean over examples, such as `cross_entropy`.
     - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'.
+      `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for those of a phase with squared error.
     - `num_steps`: the step limit T.
     - `batch_size`: full batches if None; mini-batches need a `key`.
     - `damping`: λ of the lazy problem (see `Problem`).
@@ -84,6 +86,7 @@ def train(
         raise ValueError(f"num_steps must be at least 0, got {num_steps}")
     if damping and isinstance(schedule, Continuously):
         raise ValueError("damping does nothing at K = 1, where θ = θ_s: leave it out")
+    solver.check(loss, schedule, batch_size, next(iter(splits.values()))[1].size)
     problem, state = begin(
         model,
         next(iter(splits.values())),
@@ -105,10 +108,10 @@ def train(
     for previous, until in itertools.pairwise(steps):
         gap = until - previous
         while outcome is None and state.step < until:
-            state = advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
+            state = _advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
             record()
             outcome = _outcome(state, fit_loss, *_fit(records[-1], splits))
-    report = {name: value.item() for name, value in solver.report(state.solver_state).items()}
+    report = {name: float(value) for name, value in solver.report(state.solver_state).items()}
     return Result(eqx.combine(state.params, model), records, outcome or Outcome.step_limit, state, report)
 
 
@@ -126,8 +129,6 @@ def begin(
     """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
     if damping < 0:
         raise ValueError(f"the damping λ must be at least 0, got {damping}")
-    if solver.full_batch and batch_size is not None:
-        raise ValueError(f"{type(solver).__name__} needs full batches: batch_size must be None, got {batch_size}")
     params, fn = functional(model)
     x, y = data
     batches = _batches(batch_size, len(x), key)
@@ -135,6 +136,14 @@ def begin(
     max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
     return problem, initial_state(params, solver, batches)
+
+
+def _advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, stop: Stop) -> State:
+    if isinstance(solver, ClosedForm):
+        assert isinstance(schedule, Every)  # as `check` has seen
+        return advance_in_jumps(problem, solver, schedule, state, stop)
+    assert isinstance(solver, Stepwise)
+    return advance(problem, solver, schedule, state, stop)
 
 
 def _outcome(state: State, fit_loss: float | None, accuracy: float, loss: float) -> Outcome | None:

@@ -20,7 +20,7 @@ from iterlin.core import (
     Outcome,
     Result,
     Schedule,
-    Solver,
+    Stepwise,
     adam,
     cross_entropy,
     functional,
@@ -91,7 +91,7 @@ def run(
     return result, description
 
 
-def make_solver(learning_rate: float, name: str, **settings: Any) -> Solver:
+def make_solver(learning_rate: float, name: str, **settings: Any) -> Stepwise:
     """The solver that params.yaml calls `name`."""
     return SOLVERS[name](learning_rate, **settings)
 

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin.core.solvers.solver import Gradient, Solver, Taken
+from iterlin.core.solvers.solver import Gradient, Stepwise, Taken
 
 AtFeatureUpdate = Literal["reset", "keep"]
 
 
-class FirstOrder(Solver):
+class FirstOrder(Stepwise):
     """An optax optimiser on the lazy problem.
 
     **Arguments**: `make` builds the optimiser from `hyperparams` (for example `optax.sgd` and `learning_rate`). These

@@ -6,15 +6,16 @@ Sommeijer, Shampine and Verwer, 1998, J. Comput. Appl. Math. 88): with s stages 
 0.65 s²/ρ, where ρ is the largest curvature, so that stages grow as the square root of what explicit steps would need.
 """
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin.core.solvers.solver import Gradient, Solver, Taken
+from iterlin.core.solvers.solver import Gradient, Stepwise, Taken
 
 Params = PyTree[Array]
 Scalar = Float[Array, ""]
@@ -22,26 +23,29 @@ Count = Int[Array, ""]
 
 MAX_STAGES = 60  # rounding grows as s²
 SAFETY = 1.2  # power iteration finds ρ from below
-SHORT = 0.01  # of the path so far: errors of shorter steps are judged against this
+SHORT = 0.03  # of the path so far: errors of shorter steps are judged against this
 EPSILON = 2 / 13  # damping of the Chebyshev polynomials, as published
-NUM_ITERATIONS = 30  # of the power method before the first step; later steps go on from its direction, once each
+# Iterations of the power method before the first step, and how many go on from there every so many attempts.
+FIRST, LATER, EVERY = 30, 1, 3
 
 
 class FlowState(NamedTuple):
     """What is carried from step to step."""
 
     step_size: Scalar  # the next h; 0 before the first
-    direction: Params  # that of the largest curvature
+    curvature: Scalar  # the last estimate of ρ
+    direction: Params  # its direction
+    attempts: Count  # since that estimate
     max_curvature: Scalar  # the largest estimate of ρ so far
     error: Scalar  # the sum of the estimated errors of all steps, in ‖θ‖
     path: Scalar  # the sum of their lengths
 
 
-class Flow(Solver):
+class Flow(Stepwise):
     """Gradient flow of a full-batch problem, for the time of the steps that it stands for.
 
     **Arguments**: `learning_rate` is η, so that t steps are the time ηt. `tolerance` bounds the estimated error of a
-    step relative to its length (or to a hundredth of the path so far, if that is longer: at the kinks of a ReLU network
+    step relative to its length (or to 3 % of the path so far, if that is longer: at the kinks of a ReLU network
     the error falls no faster than the length), and so the error of the whole, where the flow contracts, relative to the
     length of its path.
 
@@ -50,13 +54,22 @@ class Flow(Solver):
     is 2 or more, explicit descent would be unstable: the flow is then not those steps.
     """
 
-    full_batch: ClassVar[bool] = True
     learning_rate: Scalar = eqx.field(converter=lambda value: jnp.asarray(value, float))
     tolerance: Scalar = eqx.field(converter=lambda value: jnp.asarray(value, float), default=0.1)
 
+    def __check_init__(self):
+        for name, value in (("learning rate η", self.learning_rate), ("tolerance", self.tolerance)):
+            if not isinstance(value, Tracer) and not 0 < value < jnp.inf:
+                raise ValueError(f"the {name} must be positive and finite, got {value}")
+
+    def check(self, loss, schedule, batch_size, num_outputs):
+        if batch_size is not None:
+            raise ValueError("gradient flow is that of full batches: leave batch_size out")
+
     def init(self, params: Params) -> FlowState:
         zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
-        return FlowState(zero, jax.tree.map(jnp.zeros_like, params), zero, zero, zero)
+        direction = jax.tree.map(jnp.zeros_like, params)
+        return FlowState(zero, zero, direction, jnp.zeros((), jnp.int32), zero, zero, zero)
 
     def relinearise(self, params: Params, state: FlowState) -> FlowState:
         """The last step size and direction are good guesses for the next phase."""
@@ -74,9 +87,9 @@ class Flow(Solver):
         dtype = state.step_size.dtype
         learning_rate = self.learning_rate.astype(dtype)
         first = state.step_size == 0
-        iterations = jnp.where(first, NUM_ITERATIONS, 1)
+        iterations = jnp.where(first, FIRST, jnp.where(state.attempts >= EVERY, LATER, 0))
         start = jax.tree.map(lambda g, d: jnp.where(first, g, d), gradient, state.direction)
-        curvature, direction = _curvature(gradient_at, params, start, iterations)
+        curvature, direction = _curvature(gradient_at, params, state.curvature, start, iterations)
         radius = SAFETY * curvature
 
         h = jnp.where(first, 0.25 / radius, state.step_size)
@@ -94,7 +107,10 @@ class Flow(Solver):
         factor = jnp.where(jnp.isfinite(ratio), jnp.clip(0.8 * ratio ** (-1 / 3), 0.1, 5), 0.1)
         state = FlowState(
             step_size=jnp.maximum(h * factor, shortest),
+            curvature=curvature,
             direction=direction,
+            # A refused step may have met a larger curvature.
+            attempts=jnp.where(accepted, jnp.where(iterations > 0, 0, state.attempts + 1), EVERY),
             max_curvature=jnp.maximum(state.max_curvature, curvature),
             error=state.error + jnp.where(accepted, error, 0),
             path=state.path + jnp.where(accepted, length, 0),
@@ -154,15 +170,14 @@ def _chebyshev(gradient_at: Gradient, params: Params, gradient: Params, h: Scala
     return jax.lax.fori_loop(2, num_stages + 1, stage, start)[5]
 
 
-def _curvature(gradient_at: Gradient, params: Params, start: Params, iterations: Count) -> tuple[Scalar, Params]:
+def _curvature(
+    gradient_at: Gradient, params: Params, curvature: Scalar, direction: Params, iterations: Count
+) -> tuple[Scalar, Params]:
     """The largest curvature from below, by power iteration on the Hessian, and its direction."""
 
-    def unit(v):
-        norm = optax.tree.norm(v)
-        return norm, optax.tree.scale(1 / jnp.maximum(norm, jnp.finfo(norm.dtype).tiny), v)
-
     def iterate(_, loop):
-        return unit(jax.jvp(gradient_at, (params,), (loop[1],))[1])
+        v = optax.tree.scale(1 / jnp.maximum(optax.tree.norm(loop[1]), jnp.finfo(curvature.dtype).tiny), loop[1])
+        product = jax.jvp(gradient_at, (params,), (v,))[1]
+        return jnp.maximum(optax.tree.norm(product), 1e-12), product
 
-    curvature, direction = jax.lax.fori_loop(0, iterations, iterate, unit(start))
-    return jnp.maximum(curvature, 1e-12), direction
+    return jax.lax.fori_loop(0, iterations, iterate, (curvature, direction))

@@ -2,10 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Int, PyTree
+
+from iterlin.core.losses import Loss
+from iterlin.core.schedules import Schedule
 
 Gradient = Callable[[PyTree[Array]], PyTree[Array]]
 
@@ -20,9 +23,7 @@ class Taken(NamedTuple):
 
 
 class Solver(eqx.Module):
-    """Solves a lazy phase, some steps at a time."""
-
-    full_batch: ClassVar[bool] = False  # whether it makes sense on full batches only
+    """Solves the lazy problem of a phase."""
 
     @abstractmethod
     def init(self, params: PyTree[Array]) -> Any:
@@ -32,12 +33,22 @@ class Solver(eqx.Module):
     def relinearise(self, params: PyTree[Array], state: Any) -> Any:
         """The state with which the next phase starts."""
 
+    def check(self, loss: Loss, schedule: Schedule, batch_size: int | None, num_outputs: int) -> None:
+        """Whether it can train like this, with n·out = `num_outputs`.
+
+        **Raises**: `ValueError` if not.
+        """
+
+    def report(self, state: Any) -> dict[str, Any]:
+        """What is worth knowing about how the problems were solved, as numbers by name."""
+        return {}
+
+
+class Stepwise(Solver):
+    """A solver that goes by the gradient, a step or some at a time."""
+
     @abstractmethod
     def step(
         self, gradient_at: Gradient, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
     ) -> Taken:
         """From θ = `params`, where the gradient is known, at most `limit` steps further."""
-
-    def report(self, state: Any) -> dict[str, Float[Array, ""]]:
-        """What is worth knowing of the whole training."""
-        return {}
