@@ -39,7 +39,7 @@ def test_a_phase_is_that_of_explicit_steps(num_steps, damping):
     np.testing.assert_allclose(theta, explicit, rtol=1e-10, atol=1e-10)
     for ours, theirs in zip(jumped.records, result.records, strict=True):
         assert ours.keys() == theirs.keys()
-        for name in ours:
+        for name in ours.keys() - {"evaluations"}:
             np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-9, atol=1e-10, err_msg=name)
 
 

@@ -60,10 +60,20 @@ def test_the_committed_parameters_are_valid():
             "scale.regime.learning_rate: Input should be greater than 0",
         ),
         ("regime", {"rule": "tuned"}, "scale.regime: Input tag 'tuned' found using 'rule' does not match"),
-        ("regime.stability", 2.0, "scale.regime.stability: Input should be less than 2, got 2.0"),
+        ("k_sweep.solver.tolerance", 0.0, "scale.k_sweep.solver.tolerance: Input should be greater than 0, got 0.0"),
+        ("k_sweep.solver.name", "euler", "scale.k_sweep.solver: Input tag 'euler' found using 'name' does not match"),
+        ("training.batch_size", 50, "training.batch_size must be null: the k_sweep.solver flow needs full batches"),
+        ("flow_check.learning_rates", [], "scale.flow_check.learning_rates: List should have at least 1 item"),
+        ("flow_check.tolerances", [1.0], "scale.flow_check.tolerances.0: Input should be less than 1, got 1.0"),
+        ("flow_check.num_seeds", 11, "flow_check.num_seeds must not exceed k_sweep.num_seeds"),
+        (
+            "regime",
+            {"rule": "stable", "stability": 2.0, "num_seeds": 3},
+            "stability: Input should be less than 2, got 2.0",
+        ),
         ("tgn_baseline.learning_rate", 0.0, "learning_rate: Input should be greater than 0, got 0.0"),
         ("tgn_baseline.tolerance", 1.0, "scale.tgn_baseline.tolerance: Input should be less than 1, got 1.0"),
-        ("training.num_steps", 0, "scale.training.num_steps: Input should be greater than or equal to 1, got 0"),
+        ("k_sweep.num_steps", 0, "scale.k_sweep.num_steps: Input should be greater than or equal to 1, got 0"),
         ("training.batch_size", 151, "training.batch_size is 151, more than data.num_train, which is 150"),
         ("data.num_train", 1000, "is 2647, but digits has 1797 examples for that"),
         ("data.name", "imagenet", "scale.data.name: there is no data set 'imagenet', but digits, mnist, cifar10"),
@@ -116,7 +126,7 @@ def test_periods():
 
 
 def test_the_names_in_the_types_are_those_of_the_registries():
-    from iterlin.config import Initialisation, Scale
+    from iterlin.config import Initialisation, KSweep, Scale
     from iterlin.experiments.training_run import SOLVERS
     from iterlin.nets import NETS
     from iterlin.nets.initialise import INITIALISERS
@@ -126,4 +136,5 @@ def test_the_names_in_the_types_are_those_of_the_registries():
 
     assert set(get_args(Initialisation)) == set(INITIALISERS)
     assert set().union(*map(names, get_args(Scale.model_fields["net"].annotation))) == set(NETS)
-    assert set(SOLVERS) == {"sgd", "adam"}
+    sweeps = KSweep.model_fields["solver"].annotation
+    assert set().union(*map(names, get_args(sweeps))) | {"adam"} == set(SOLVERS)

@@ -33,18 +33,18 @@ def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed()
     lines = (ROOT / "params.yaml").read_text().split("  paper: &paper\n")[1].split("\nscale:")[0].splitlines()
     values = [line for line in lines if not line.rstrip().endswith(":") and "name: paper" not in line]
     assert len(values) > 20
-    assert not [line for line in values if not re.search(r" # .*([TAW] (fig\.|§|[A-C]\.)|assumed)", line)]
+    assert not [line for line in values if not re.search(r" # .*([TAW] (fig\.|§|Algorithm|[A-C]\.)|assumed)", line)]
 
 
 def test_a_run_of_more_than_an_hour_is_started_only_on_request(tmp_path):
     clone = Clone(tmp_path, "smoke")
-    clone.edit("{num_steps: 300,", "{num_steps: 2000000000,")
+    clone.edit("num_steps: 300, first_record", "num_steps: 2000000000, first_record")
     done = clone.run("iterlin", "repro", check=False)
     assert done.returncode == 1
     assert done.stderr.strip().endswith("nothing was started. To start it: make repro YES=1")
     assert "Running" not in done.stdout
     rows = {line.split("  ")[0]: line.split() for line in clone.run("iterlin", "plan").stdout.splitlines()}
-    assert rows["sensitivity"][1:3] == ["2", "4"]
+    assert rows["sensitivity, η × 2"][4:6] == ["1", "4"]
     assert int(rows["all"][2].replace(",", "")) > 10
     # On request DVC starts; here the first stage refuses the network.
     clone.edit("channels: [4, 4], kernel: 3, padding: SAME", "channels: [4, 4], kernel: 5, padding: VALID")
