@@ -27,7 +27,9 @@ def test_a_run_keeps_its_last_value_after_its_end():
 
 def runs(cell, accuracies, outcomes):
     table = pd.DataFrame({"cell": cell, "run": range(len(accuracies)), "outcome": outcomes})
-    return table.assign(last_phase_ended=True, steps=10, feature_updates=3, evaluations=10, **dict.fromkeys(ACCURACIES, accuracies))
+    return table.assign(
+        last_phase_ended=True, steps=10, feature_updates=3, evaluations=10, **dict.fromkeys(ACCURACIES, accuracies)
+    )
 
 
 def test_differences_are_paired_by_run_and_outcomes_are_counted():
