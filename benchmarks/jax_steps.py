@@ -26,9 +26,9 @@ def network(problem: LeNetProblem):
 
 
 def looped(step: Callable, problem: LeNetProblem, *arguments) -> Callable[[], None]:
-    """The problem's number of steps in one compiled loop, as training runs them."""
-    run = jax.jit(lambda first, *rest: jax.lax.fori_loop(0, problem.steps, lambda _, p: step(p, *rest), first))
-    return lambda: jax.block_until_ready(run(*arguments))
+    """The problem's steps in one compiled loop, as training runs them: their number is data, else XLA unrolls one."""
+    run = jax.jit(lambda steps, first, *rest: jax.lax.fori_loop(0, steps, lambda _, p: step(p, *rest), first))
+    return lambda: jax.block_until_ready(run(problem.steps, *arguments))
 
 
 def plain_of(fn: Callable) -> Callable:

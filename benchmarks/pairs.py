@@ -41,8 +41,6 @@ GROUPS: dict[str, list[Pair]] = {
         on(MINI, "plain / PyTorch compiled", jx.plain, pt.plain_compiled),
         on(MINI, "linearised / PyTorch", jx.linearised, pt.linearised),
         on(MINI, "linearised / PyTorch compiled", jx.linearised, pt.linearised_compiled),
-        on(MINI, "plain / stock jax", jx.plain, jx.stock_plain),
-        on(MINI, "linearised / stock jax", jx.linearised, jx.stock_linearised),
         on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
         on(MINI, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
     ],
@@ -57,6 +55,10 @@ GROUPS: dict[str, list[Pair]] = {
         on(DIGITS, "K = 1 / plain", jx.every_step, jx.plain),
         on(DIGITS, "plain / PyTorch", jx.plain, pt.plain),
         on(DIGITS, "linearised / PyTorch", jx.hoisted, pt.linearised),
+    ],
+    "stock jax": [
+        on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),
+        on(SMALL, "linearised / stock jax", jx.linearised, jx.stock_linearised),
     ],
     "scaling": [
         Pair("linearised: 256 examples / 64", Side(jx.linearised, MINI), Side(jx.linearised, SMALL)),
