@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin.core.batches import FullBatch, MiniBatch, in_chunks
+from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch, in_chunks
 from iterlin.core.jumps import advance_in_jumps
-from iterlin.core.linearise import Linearised, functional
+from iterlin.core.linearise import Linearised, functional, residual_bytes
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, Stop, advance, initial_state
 from iterlin.core.records import Splits, log_spaced_steps, measure
@@ -50,6 +50,7 @@ def train(
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
+    hoist: bool | None = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
@@ -69,6 +70,8 @@ def train(
       `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for those of a phase with squared error.
     - `num_steps`: the step limit T.
     - `batch_size`: full batches if None; mini-batches need a `key`.
+    - `hoist`: whether a phase of full batches keeps what all its steps need (see `FullBatch`). If None, it does where
+      that takes no more than `HOIST_BYTES`.
     - `damping`: λ of the lazy problem (see `Problem`).
     - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
       at the end of a phase.
@@ -93,6 +96,7 @@ def train(
         loss=loss,
         solver=solver,
         batch_size=batch_size,
+        hoist=hoist,
         damping=damping,
         divergence_factor=divergence_factor,
         key=key,
@@ -122,6 +126,7 @@ def begin(
     loss: Loss,
     solver: Solver,
     batch_size: int | None = None,
+    hoist: bool | None = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,
@@ -131,7 +136,9 @@ def begin(
         raise ValueError(f"the damping λ must be at least 0, got {damping}")
     params, fn = functional(model)
     x, y = data
-    batches = _batches(batch_size, len(x), key)
+    if hoist is None:
+        hoist = residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
+    batches = FullBatch(hoist) if batch_size is None else _mini_batches(batch_size, len(x), key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
     max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
@@ -154,9 +161,7 @@ def _outcome(state: State, fit_loss: float | None, accuracy: float, loss: float)
     return None
 
 
-def _batches(batch_size: int | None, num_examples: int, key: Array | None) -> FullBatch | MiniBatch:
-    if batch_size is None:
-        return FullBatch()
+def _mini_batches(batch_size: int, num_examples: int, key: Array | None) -> MiniBatch:
     if key is None:
         raise ValueError("mini-batches are drawn at random: give a `key`")
     return MiniBatch(key, num_examples, batch_size)

@@ -99,7 +99,7 @@ def make_solver(learning_rate: float, name: str, **settings: Any) -> Stepwise:
 def _schedule(recipe: Recipe) -> Schedule:
     if recipe.period is None:
         return OnConvergence(recipe.tolerance)
-    if recipe.period == 1 and recipe.solver["name"] == "flow":
+    if recipe.period == 1:
         return Continuously()
     return Never() if recipe.period == float("inf") else Every(int(recipe.period))
 
