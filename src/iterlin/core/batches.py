@@ -75,4 +75,6 @@ def in_chunks(outputs: Callable[[Array], PyTree[Array]], x: Array) -> PyTree[Arr
     whole = len(x) // CHUNK * CHUNK
     chunks = jax.lax.map(outputs, x[:whole].reshape(-1, CHUNK, *x.shape[1:]))
     flat = jax.tree.map(lambda f: f.reshape(whole, *f.shape[2:]), chunks)
+    if whole == len(x):
+        return flat
     return jax.tree.map(lambda f, rest: jnp.concatenate([f, rest]), flat, outputs(x[whole:]))

@@ -1,6 +1,5 @@
 """The first-order Taylor expansion of a network in its parameters."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -69,8 +68,8 @@ class _Functional(eqx.Module):
 
         if jax.default_backend() != "cpu":
             return whole(params)
-        share = CACHE * len(x) / max(1, residual_bytes(whole, params))
-        block = 2 ** max(0, int(math.log2(share)))
+        share = CACHE * len(x) // max(1, residual_bytes(whole, params))
+        block = 1 << max(0, share.bit_length() - 1)  # the power of two below
         if block >= len(x):
             return whole(params)
         return jax.lax.map(eqx.combine(params, self.rest), x, batch_size=block)

@@ -37,10 +37,14 @@ def trace(scale: Scale) -> str:
 
 
 def _memory(scale: Scale, model: Any, x: jax.ShapeDtypeStruct) -> str:
-    params, fn = functional(model)
     if (batch := scale.training.batch_size) is not None:
         return f"each step linearises the network on {batch} examples"
-    size = eqx.filter_eval_shape(lambda x: residual_bytes(lambda params: fn(params, x), params), x)
+
+    def kept(model, x):
+        params, fn = functional(model)
+        return residual_bytes(lambda params: fn(params, x), params)
+
+    size = eqx.filter_eval_shape(kept, model, x)
     how = "is kept for a whole phase" if size <= HOIST_BYTES else "is computed again by every step, in chunks"
     return f"what linearisation needs on {x.shape[0]} examples, {size / 2**20:.1f} MiB, {how}"
 

@@ -50,6 +50,7 @@ def _recipe(
         seed=scale.seed,
         run=run,
         threads=scale.threads,
+        precision=scale.precision,
         sizes=scale.data.sizes,
         net=scale.net.model_dump(),
         training=scale.training.model_dump() | steps,

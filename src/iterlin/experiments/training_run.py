@@ -46,6 +46,7 @@ class Recipe(NamedTuple):
     seed: int
     run: int  # its key is folded into the seed's, so that more runs leave the old ones as they are
     threads: int
+    precision: str
     sizes: dict[str, int]
     net: dict[str, Any]
     training: dict[str, Any]
