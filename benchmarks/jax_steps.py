@@ -2,19 +2,33 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
 
 from benchmarks.problems import CLASSES, LeNetProblem
-from iterlin.core import Every, Linearised, cross_entropy, functional, sgd
+from iterlin.core import (
+    ClosedForm,
+    Continuously,
+    Flow,
+    Linearised,
+    Never,
+    Schedule,
+    Solver,
+    cross_entropy,
+    functional,
+    sgd,
+    squared_error,
+)
 from iterlin.core.batches import FullBatch, MiniBatch
-from iterlin.core.phases import Problem, Stop, advance, initial_state
+from iterlin.core.jumps import advance_in_jumps
+from iterlin.core.losses import Loss
+from iterlin.core.phases import Problem, State, Stop, advance, initial_state
 from iterlin.nets import LeNet
 from iterlin.nets.convolution import DIMENSIONS
 
 RATE = 1e-3
+DESCENT, LAZY = sgd(RATE), Never()
 
 
 def network(problem: LeNetProblem):
@@ -58,16 +72,24 @@ def plain(problem: LeNetProblem) -> Callable[[], None]:
     return looped(plain_of(fn), problem, params, x, y)
 
 
-def linearised(problem: LeNetProblem, *, period: int = 2**31 - 1, hoisted: bool = False) -> Callable[[], None]:
+def linearised(
+    problem: LeNetProblem,
+    *,
+    schedule: Schedule = LAZY,
+    hoisted: bool = False,
+    solver: Solver = DESCENT,
+    loss: Loss = cross_entropy,
+    run: Callable[..., State] = advance,
+) -> Callable[[], None]:
     """The package's own phases: mini-batches as large as the data, or `hoisted` full batches."""
     params, fn, x, y = network(problem)
     size = problem.batch
     batches = FullBatch() if hoisted else MiniBatch(jax.random.key(0), size, size)
     bound = jnp.asarray(jnp.inf, jnp.float32)
-    lazy = Problem(fn, cross_entropy, batches, x, y, jnp.zeros((), jnp.float32), bound)
-    solver = sgd(RATE)
+    targets = jax.nn.one_hot(y, CLASSES) if loss is squared_error else y
+    lazy = Problem(fn, loss, batches, x, targets, jnp.zeros((), jnp.float32), bound)
     state, stop = initial_state(params, solver, batches), Stop(problem.steps, problem.steps, problem.steps)
-    return lambda: jax.block_until_ready(eqx.filter(advance(lazy, solver, Every(period), state, stop), eqx.is_array))
+    return lambda: jax.block_until_ready(run(lazy, solver, schedule, state, stop).params)
 
 
 def hoisted(problem: LeNetProblem) -> Callable[[], None]:
@@ -77,7 +99,22 @@ def hoisted(problem: LeNetProblem) -> Callable[[], None]:
 
 def every_step(problem: LeNetProblem) -> Callable[[], None]:
     """Full batches with K = 1: a phase a step."""
-    return linearised(problem, period=1, hoisted=True)
+    return linearised(problem, schedule=Continuously(), hoisted=True)
+
+
+def flow(problem: LeNetProblem) -> Callable[[], None]:
+    """Gradient flow in place of the steps of a phase."""
+    return linearised(problem, solver=Flow(RATE), hoisted=True)
+
+
+def squared(problem: LeNetProblem) -> Callable[[], None]:
+    """The steps of a phase with squared error."""
+    return linearised(problem, loss=squared_error, hoisted=True)
+
+
+def closed_form(problem: LeNetProblem) -> Callable[[], None]:
+    """The same in closed form, with the kernel and its eigendecomposition."""
+    return linearised(problem, loss=squared_error, solver=ClosedForm(RATE), run=advance_in_jumps, hoisted=True)
 
 
 def stock(params, x):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
 from benchmarks import torch_steps as pt
-from benchmarks.problems import DIGITS, FULL, MINI, NARROW, PAPER, SMALL, LeNetProblem
+from benchmarks.problems import DIGITS, FULL, MINI, NARROW, PAPER, PHASE, SMALL, LeNetProblem
 
 
 class Side(NamedTuple):
@@ -55,6 +55,10 @@ GROUPS: dict[str, list[Pair]] = {
         on(DIGITS, "K = 1 / plain", jx.every_step, jx.plain),
         on(DIGITS, "plain / PyTorch", jx.plain, pt.plain),
         on(DIGITS, "linearised / PyTorch", jx.hoisted, pt.linearised),
+    ],
+    "long phases": [
+        on(PHASE, "flow / explicit steps", jx.flow, jx.hoisted),
+        on(PHASE, "closed form / explicit steps", jx.closed_form, jx.squared),
     ],
     "stock jax": [
         on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),
