@@ -87,7 +87,7 @@ def test_seeds_that_stop_at_different_steps():
 def test_nan_in_the_data_of_one_stays_there():
     runs = runs_of([sgd(0.1)] * 3)
     x, y = runs[1].splits["train"]
-    runs[1] = runs[1]._replace(splits=runs[1].splits | {"train": (x.at[0, 0].set(jnp.nan), y)})
+    runs[1] = runs[1]._replace(splits=dict(runs[1].splits) | {"train": (x.at[0, 0].set(jnp.nan), y)})
     results = assert_as_alone(runs, loss=cross_entropy, schedule=Every(5), num_steps=50)
     outcomes = [result.outcome for result in results]
     assert outcomes == [Outcome.step_limit, Outcome.diverged, Outcome.step_limit]

@@ -208,6 +208,7 @@ class Scale(Strict):
 
     name: Name
     threads: Count
+    runs_at_once: Count
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     data: Data
     net: Annotated[LeNet | MLP, Field(discriminator="name")]
