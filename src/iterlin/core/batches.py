@@ -47,9 +47,10 @@ class MiniBatch(eqx.Module):
 
         def at(step, order):
             epoch, batch = step // num_batches, step % num_batches
-            # A loop of one turn or none: of `cond` both branches are computed where runs are trained at once.
-            begins = (batch == 0).astype(jnp.int32)
-            order = jax.lax.fori_loop(0, begins, lambda _, order: self._permutation(epoch), order)
+            # A loop of one turn or none: of `cond` both branches are computed where runs are trained at once. The
+            # turn's number enters, or XLA would move the permutation out of the loop and draw it at every step.
+            after = epoch + (batch == 0).astype(epoch.dtype)
+            order = jax.lax.fori_loop(epoch, after, lambda epoch, _: self._permutation(epoch), order)
             chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
             return model.on(x[chosen]), y[chosen], order
 
