@@ -3,6 +3,7 @@
 # make test    check everything
 # make ui      browse the runs in MLflow
 # make check-report   recompute the committed report and compare its tables
+# make bench   what a step costs beside other ways to take it (minutes; not part of the tests)
 # make lint    style and types
 # make lock    choose the newest versions of everything again
 
@@ -13,7 +14,7 @@ export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
 export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
 
-.PHONY: repro plan test ui check-report lint lock
+.PHONY: repro plan test bench ui check-report lint lock
 
 repro: $(VENV)/installed
 	@iterlin repro
@@ -23,6 +24,9 @@ plan: $(VENV)/installed
 
 test: $(VENV)/installed
 	pytest
+
+bench: $(VENV)/installed
+	@python -m benchmarks
 
 ui: $(VENV)/installed
 	@iterlin sync

@@ -9,8 +9,7 @@ def main() -> None:
     scale, _ = begin_stage()
     from iterlin.experiments.check import trace
 
-    trace(scale)
-    write_text(Layout(scale.name).results / "check.txt", "all parameters are valid\n")
+    write_text(Layout(scale.name).results / "check.txt", f"all parameters are valid; {trace(scale)}\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """Gradient flow: against closed forms, explicit steps and another integrator."""
 
+from itertools import pairwise
+
 import diffrax
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -108,6 +111,19 @@ def test_explicit_steps_approach_the_flow_at_order_1(explicitly, flowing):
     errors = [distance(trained(sgd(rate), explicitly(rate), round(2 / rate))[0], flow) for rate in (2e-2, 1e-2, 5e-3)]
     assert errors[0] < 0.05
     np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 2, rtol=0.1)
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_the_loss_never_grows_within_a_phase(seed):
+    """Also not where cross-entropy is saturated: there the curvature is tiny at first, and grows within a step."""
+    model = mlp(jax.random.key(seed), out=3, activation=jax.nn.relu)
+    model = jax.tree.map(lambda leaf: 10 * leaf if eqx.is_array(leaf) else leaf, model)
+    data = {"train": classification(jax.random.key(seed + 10), n=30, classes=3)}
+    settings = {"solver": Flow(1e-3), "schedule": Every(10**6), "num_steps": 6 * 10**6, "first_record": 1000}
+    result = train(model, data, loss=cross_entropy, records_per_decade=30, divergence_factor=jnp.inf, **settings)
+    pairs = [pair for pair in pairwise(result.records) if pair[0]["feature_updates"] == pair[1]["feature_updates"]]
+    assert all(after["proxy_train_loss"] <= before["proxy_train_loss"] for before, after in pairs)
+    assert result.state.feature_updates == 5
 
 
 def test_phases_records_and_updates_are_those_of_explicit_steps():

@@ -4,7 +4,8 @@ import numpy as np
 import optax
 import pytest
 
-from iterlin.core import Linearised, cross_entropy, functional, ggn_max_eigenvalue, squared_error
+from iterlin.core import Linearised, cross_entropy, functional, ggn_max_eigenvalue, linearise, squared_error
+from iterlin.core.linearise import residual_bytes
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
 
@@ -56,6 +57,24 @@ def test_a_model_linear_in_its_parameters_is_its_own_linearisation():
     x = jax.random.normal(jax.random.key(1), (5, 2))
     other = like(params, 2)
     np.testing.assert_allclose(Linearised(fn, params)(other, x), fn(other, x), rtol=1e-12, atol=1e-12)
+
+
+def test_a_batch_in_blocks_has_the_outputs_and_derivatives_of_the_whole(monkeypatch):
+    params, fn = functional(mlp(jax.random.key(0)))
+    x, u = regression(jax.random.key(1))
+    v = like(params, 2)
+    whole = Linearised(fn, params)
+    expected = fn(params, x), whole.jvp(v, x), whole.vjp(u, x)
+    monkeypatch.setattr(linearise, "CACHE", residual_bytes(lambda params: fn(params, x), params) // 2)
+    assert "scan" in str(jax.make_jaxpr(fn)(params, x))
+    blocks = Linearised(fn, params)
+    np.testing.assert_allclose(fn(params, x), expected[0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(blocks.jvp(v, x), expected[1], rtol=1e-12, atol=1e-14)
+    difference = optax.tree.sub(blocks.vjp(u, x), expected[2])
+    assert optax.tree.norm(difference) <= 1e-12 * optax.tree.norm(expected[2])
+    linear = jax.linearize(lambda params: fn(params, x), params)[1]
+    (transposed,) = jax.linear_transpose(linear, params)(u)
+    assert optax.tree.norm(optax.tree.sub(transposed, expected[2])) <= 1e-12 * optax.tree.norm(expected[2])
 
 
 def test_losses_are_means_with_the_known_closed_forms():

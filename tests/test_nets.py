@@ -4,8 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from iterlin.core.linearise import residual_bytes
 from iterlin.nets import MLP, LeNet, build, initialise
-from iterlin.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_patches, max_pool
+from iterlin.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
 
 
 def lax_conv(x, kernel, padding):
@@ -30,13 +31,29 @@ def same_function_and_derivatives(f, g, *arguments):
 
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize(("size", "channels"), [(1, 1), (2, 3), (3, 1), (5, 2)])
-def test_convolution_by_patches_is_that_of_lax(padding, size, channels):
+def test_convolution_by_rows_is_that_of_lax(padding, size, channels):
     x_key, kernel_key = jax.random.split(jax.random.key(0))
     x = jax.random.normal(x_key, (7, 6, channels))
     kernel = jax.random.normal(kernel_key, (size, size, channels, 4))
     same_function_and_derivatives(
-        lambda x, k: conv2d_by_patches(x, k, padding), lambda x, k: lax_conv(x, k, padding), x, kernel
+        lambda x, k: conv2d_by_rows(x, k, padding), lambda x, k: lax_conv(x, k, padding), x, kernel
     )
+
+
+def test_convolution_has_the_second_derivatives_of_lax_also_over_a_batch():
+    x = jax.random.normal(jax.random.key(0), (3, 6, 5, 2))
+    kernel, direction = jax.random.normal(jax.random.key(1), (2, 3, 3, 2, 4))
+
+    def hessian_vector(convolution):
+        loss = jax.grad(lambda kernel: jnp.sum(jax.vmap(lambda x: jnp.tanh(convolution(x, kernel, "SAME")))(x) ** 2))
+        return jax.jvp(loss, (kernel,), (direction,))[1]
+
+    np.testing.assert_allclose(hessian_vector(conv2d_by_rows), hessian_vector(lax_conv), rtol=1e-10, atol=1e-10)
+
+
+def test_convolution_keeps_the_image_and_not_its_patches():
+    x, kernel = jnp.zeros((20, 20, 3)), jnp.zeros((5, 5, 3, 4))
+    assert residual_bytes(lambda kernel: conv2d_by_rows(x, kernel, "VALID"), kernel) <= x.nbytes + kernel.nbytes
 
 
 @pytest.mark.parametrize("shape", [(8, 8, 3), (7, 5, 2)])

@@ -13,6 +13,7 @@ RECIPE = Recipe(
     run=0,
     threads=1,
     runs_at_once=1,
+    precision="float32",
     sizes={"train": 20, "validation": 10, "test": 10},
     net={"name": "mlp", "width": 8, "depth": 2, "initialisation": "he_normal"},
     training={

@@ -148,12 +148,13 @@ def _estimate(scale: Scale) -> dict[str, float]:
         "net": scale.net.model_dump(),
         "batch_size": scale.training.batch_size,
         "threads": scale.threads,
+        "precision": scale.precision,
         "cores": os.cpu_count(),
         "jax": version("jax"),
     }
     path = KEPT / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
     if not path.exists():
-        prepare_jax(scale.threads)
+        prepare_jax(scale)
         from iterlin.experiments.estimate import estimate  # jax starts here
 
         print("Measuring a few steps, to estimate what the whole takes …", flush=True)

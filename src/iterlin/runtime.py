@@ -1,6 +1,9 @@
 """How a stage starts, and how its runs share the processors. Nothing here imports jax: threads are set before that."""
 
+import getpass
+import hashlib
 import os
+import platform
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -29,16 +32,33 @@ def begin_stage() -> tuple[Scale, list[str]]:
     name, *cell = item.split("-")
     if name != scale.name:
         sys.exit(f"DVC_STAGE is {stage}@{item}, not a stage of scale {scale.name}: run this through `dvc repro`")
-    prepare_jax(scale.threads)
+    prepare_jax(scale)
     return scale, cell
 
 
-def prepare_jax(threads: int) -> None:
-    """Set, before jax starts, its threads, where compiled programs are kept, and that it does not take a whole GPU."""
-    os.environ["NPROC"] = str(threads)
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(".cache/jax").resolve()))
+def prepare_jax(scale: Scale) -> None:
+    """Set, before jax starts: its threads, its precision, its cache, and that it does not take a whole GPU."""
+    os.environ["NPROC"] = str(scale.threads)
+    os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = scale.precision
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(compilation_cache()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # runs side by side share it
+
+
+def compilation_cache() -> Path:
+    """Where compiled programs are kept: they fit one kind of processor, and whoever writes them runs code here.
+
+    **Raises**: `SystemExit` if the folder is another user's.
+    """
+    cpu = Path("/proc/cpuinfo")
+    kind = cpu.read_text().split("\n\n")[0] if cpu.exists() else platform.processor()
+    lines = sorted(line for line in kind.splitlines() if line.startswith(("model name", "flags", "Features")))
+    digest = hashlib.sha256("\n".join([platform.machine(), *lines]).encode()).hexdigest()[:16]
+    folder = Path(f".cache/jax/{getpass.getuser()}-{digest}").resolve()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+        sys.exit(f"{folder} belongs to another user, who could run code through it: remove it")
+    return folder
 
 
 def num_workers(threads: int) -> int:

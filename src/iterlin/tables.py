@@ -57,7 +57,8 @@ def mean_curves(curves: pd.DataFrame) -> pd.DataFrame:
         table = {}
         for name in names:
             by_run = group.pivot_table(index="step", columns="run", values=name, aggfunc="last").ffill()
-            half = stats.t.ppf((1 + CONFIDENCE) / 2, by_run.shape[1] - 1) * by_run.sem(axis=1)
+            with np.errstate(invalid="ignore"):  # a run that diverged may end with an infinite loss
+                half = stats.t.ppf((1 + CONFIDENCE) / 2, by_run.shape[1] - 1) * by_run.sem(axis=1)
             table[f"{name}_mean"] = by_run.mean(axis=1)
             table[f"{name}_low"] = by_run.mean(axis=1) - half
             table[f"{name}_high"] = by_run.mean(axis=1) + half

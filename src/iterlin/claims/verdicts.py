@@ -51,7 +51,8 @@ def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
         row: dict[str, Any] = claim._asdict()
         del row["test"]
         if item is None:
-            row |= {"verdict": VERDICTS[2], "evidence": "the runs that it needs are not part of this scale"}
+            missing = "the runs that it needs are missing, or did not all reach their own end"
+            row |= {"verdict": VERDICTS[2], "evidence": missing}
         else:
             pro, contra = next(p_for), next(p_against)
             verdict = VERDICTS[0] if pro <= LEVEL else VERDICTS[1] if contra <= LEVEL else VERDICTS[2]

@@ -10,18 +10,29 @@ from jaxtyping import Array, Float, Int, PyTree
 from iterlin.core.linearise import Linearised, Network
 
 CHUNK = 2000  # examples that are evaluated at once, so that memory does not grow with the data
+HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
 
 Predict = Callable[[PyTree[Array]], Float[Array, "n out"]]
 
 
 class FullBatch(eqx.Module):
-    """Every step sees all data, so one linearisation serves a whole phase: its primal is computed once."""
+    """Every step sees all data, so one linearisation serves a whole phase: with `hoist` its primal is computed once.
+
+    What the derivatives need of it is then kept throughout. Otherwise each step computes it again, chunk by chunk, and
+    keeps that of one chunk alone: a model maps one example, so no output depends on the others.
+    """
+
+    hoist: bool = eqx.field(static=True, default=True)
 
     def init(self) -> None:
         return None
 
     def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, None]]:
-        predict = model.on(x)
+        predict = model.on(x) if self.hoist else lambda params: in_chunks(again(params), x)
+
+        def again(params):
+            return jax.checkpoint(lambda x: model.on(x)(params))
+
         return lambda step, order: (predict, y, order)
 
 
@@ -67,4 +78,6 @@ def in_chunks(outputs: Callable[[Array], PyTree[Array]], x: Array) -> PyTree[Arr
     whole = len(x) // CHUNK * CHUNK
     chunks = jax.lax.map(outputs, x[:whole].reshape(-1, CHUNK, *x.shape[1:]))
     flat = jax.tree.map(lambda f: f.reshape(whole, *f.shape[2:]), chunks)
+    if whole == len(x):
+        return flat
     return jax.tree.map(lambda f, rest: jnp.concatenate([f, rest]), flat, outputs(x[whole:]))

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin.core.batches import FullBatch, MiniBatch, in_chunks
-from iterlin.core.linearise import functional
+from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch, in_chunks
+from iterlin.core.linearise import functional, residual_bytes
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, initial_state
 from iterlin.core.solvers import Solver
@@ -21,6 +21,7 @@ def begin(
     loss: Loss,
     solver: Solver,
     batch_size: int | None = None,
+    hoist: bool | None = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,
@@ -30,16 +31,16 @@ def begin(
         raise ValueError(f"the damping λ must be at least 0, got {damping}")
     params, fn = functional(model)
     x, y = data
-    batches = _batches(batch_size, len(x), key)
+    if hoist is None:
+        hoist = residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
+    batches = FullBatch(hoist) if batch_size is None else _mini_batches(batch_size, len(x), key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
     max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
     return problem, initial_state(params, solver, batches)
 
 
-def _batches(batch_size: int | None, num_examples: int, key: Array | None) -> FullBatch | MiniBatch:
-    if batch_size is None:
-        return FullBatch()
+def _mini_batches(batch_size: int, num_examples: int, key: Array | None) -> MiniBatch:
     if key is None:
         raise ValueError("mini-batches are drawn at random: give a `key`")
     return MiniBatch(key, num_examples, batch_size)

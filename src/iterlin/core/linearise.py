@@ -8,6 +8,8 @@ import jax
 import optax
 from jaxtyping import Array, Float, PyTree
 
+CACHE = 2**21  # bytes that a processor's cache holds
+
 
 class Linearised(eqx.Module):
     """A network expanded about the parameters θ_s (T eq. 1 and 8).
@@ -52,12 +54,31 @@ class Network(eqx.Module):
 
 
 class _Functional(eqx.Module):
-    """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs."""
+    """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs.
+
+    A model maps one example, so a batch may be cut anywhere: on a CPU it is cut into blocks that stay in the cache from
+    the first layer to the last.
+    """
 
     rest: Any
 
     def __call__(self, params, x):
-        return jax.vmap(eqx.combine(params, self.rest))(x)
+        def whole(params):
+            return jax.vmap(eqx.combine(params, self.rest))(x)
+
+        if jax.default_backend() != "cpu":
+            return whole(params)
+        share = CACHE * len(x) // max(1, residual_bytes(whole, params))
+        block = 1 << max(0, share.bit_length() - 1)  # the power of two below
+        if block >= len(x):
+            return whole(params)
+        return jax.lax.map(eqx.combine(params, self.rest), x, batch_size=block)
+
+
+def residual_bytes(fn: Callable[[PyTree[Array]], Array], params: PyTree[Array]) -> int:
+    """What the derivative of `fn` at the parameters keeps in memory, the parameters that it needs included."""
+    kept = jax.eval_shape(lambda params: jax.vjp(fn, params)[1], params)
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(kept))
 
 
 def functional(model: Any) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:

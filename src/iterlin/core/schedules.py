@@ -57,7 +57,10 @@ def Never() -> Every:
 
 
 class Continuously(Schedule):
-    """K = 1 for a solver that takes many steps at once: each is on the network itself, with its feature update."""
+    """K = 1: every step is on the network itself, which has the same gradient as its expansion there and costs less.
+
+    For a solver that takes many steps at once, as `Flow`, it is the network's own flow.
+    """
 
     def remaining(self, phase_step):
         return jnp.where(phase_step == 0, FOREVER, 0)

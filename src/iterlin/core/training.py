@@ -47,6 +47,7 @@ def train(
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
+    hoist: bool | None = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
@@ -66,6 +67,8 @@ def train(
       `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for those of a phase with squared error.
     - `num_steps`: the step limit T.
     - `batch_size`: full batches if None; mini-batches need a `key`.
+    - `hoist`: whether a phase of full batches keeps what all its steps need (see `FullBatch`). If None, it does where
+      that takes no more than `HOIST_BYTES`.
     - `damping`: λ of the lazy problem (see `Problem`).
     - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
       at the end of a phase.
@@ -86,6 +89,7 @@ def train(
         schedule=schedule,
         num_steps=num_steps,
         batch_size=batch_size,
+        hoist=hoist,
         fit_loss=fit_loss,
         divergence_factor=divergence_factor,
         first_record=first_record,
@@ -112,6 +116,7 @@ def train_many(
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
+    hoist: bool | None = None,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
     first_record: int = 1,
@@ -130,7 +135,7 @@ def train_many(
         raise ValueError("there is no run to train")
     for run in runs:
         _check(run, loss, schedule, num_steps, batch_size)
-    jobs, states = zip(*(_begin(run, loss, batch_size, divergence_factor) for run in runs), strict=True)
+    jobs, states = zip(*(_begin(run, loss, batch_size, hoist, divergence_factor) for run in runs), strict=True)
     group = Alone(jobs[0], states[0], schedule) if len(runs) == 1 else Together(jobs, states, schedule)
     histories = [_History(run, fit_loss) for run in runs]
 
@@ -191,13 +196,16 @@ def _check(run: Run, loss: Loss, schedule: Schedule, num_steps: int, batch_size:
     run.solver.check(loss, schedule, batch_size, next(iter(run.splits.values()))[1].size)
 
 
-def _begin(run: Run, loss: Loss, batch_size: int | None, divergence_factor: float) -> tuple[Job, State]:
+def _begin(
+    run: Run, loss: Loss, batch_size: int | None, hoist: bool | None, divergence_factor: float
+) -> tuple[Job, State]:
     problem, state = begin(
         run.model,
         next(iter(run.splits.values())),
         loss=loss,
         solver=run.solver,
         batch_size=batch_size,
+        hoist=hoist,
         damping=run.damping,
         divergence_factor=divergence_factor,
         key=run.key,

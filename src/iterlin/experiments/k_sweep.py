@@ -52,6 +52,7 @@ def _recipe(
         run=run,
         threads=scale.threads,
         runs_at_once=scale.runs_at_once,
+        precision=scale.precision,
         sizes=scale.data.sizes,
         net=scale.net.model_dump(),
         training=scale.training.model_dump() | steps,

@@ -48,6 +48,7 @@ class Recipe(NamedTuple):
     run: int  # its key is folded into the seed's, so that more runs leave the old ones as they are
     threads: int
     runs_at_once: int  # in one program, which rounds differently for another number of them
+    precision: str
     sizes: dict[str, int]
     net: dict[str, Any]
     training: dict[str, Any]
@@ -103,7 +104,7 @@ def make_solver(learning_rate: float, name: str, **settings: Any) -> Stepwise:
 def _schedule(recipe: Recipe) -> Schedule:
     if recipe.period is None:
         return OnConvergence(recipe.tolerance)
-    if recipe.period == 1 and recipe.solver["name"] == "flow":
+    if recipe.period == 1:
         return Continuously()
     return Never() if recipe.period == float("inf") else Every(int(recipe.period))
 

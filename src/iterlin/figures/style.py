@@ -32,10 +32,10 @@ SETTINGS: Any = {
 
 
 def colour(cell: str) -> tuple[float, float, float, float] | str:
-    """Viridis over log K, most of it for K up to 10⁴; lazy training is black, truncated Gauss–Newton vermillion."""
+    """Viridis over log K up to 10⁸; lazy training is black, truncated Gauss–Newton vermillion."""
     if cell in ("inf", "tgn"):
         return {"inf": "black", "tgn": "#d55e00"}[cell]
-    return mpl.colormaps["viridis"](np.interp(math.log10(parse_period(cell)), (0, 4, 8), (0, 0.75, 0.95)))
+    return mpl.colormaps["viridis"](np.interp(math.log10(parse_period(cell)), (0, 8), (0, 0.95)))
 
 
 def label(cell: str) -> str:

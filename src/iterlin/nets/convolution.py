@@ -5,6 +5,8 @@
 that of a maximum. On a GPU the convolution is left to cuDNN.
 """
 
+from functools import partial, reduce
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -21,18 +23,21 @@ def conv2d(
     """Cross-correlation of one image with stride 1 and `"VALID"` or `"SAME"` padding."""
     if jax.default_backend() != "cpu":
         return jax.lax.conv_general_dilated(x[None], kernel, (1, 1), padding, dimension_numbers=DIMENSIONS)[0]
-    return conv2d_by_patches(x, kernel, padding)
+    return conv2d_by_rows(x, kernel, padding)
 
 
-def conv2d_by_patches(x: Array, kernel: Array, padding: str) -> Array:
-    """The same as one matrix product of all patches with the kernel (im2col)."""
+# The derivatives keep the image alone and unfold it again: reading back `size` times as much costs more.
+@partial(jax.checkpoint, static_argnums=2, prevent_cse=False)
+def conv2d_by_rows(x: Array, kernel: Array, padding: str) -> Array:
+    """The same as one matrix product for each row of the kernel, with the image unfolded along its width."""
     size, _, channels, out = kernel.shape
     if padding == "SAME":
         before = (size - 1) // 2
         x = jnp.pad(x, ((before, size - 1 - before), (before, size - 1 - before), (0, 0)))
     rows, columns = x.shape[0] - size + 1, x.shape[1] - size + 1
-    shifted = [x[i : i + rows, j : j + columns] for i in range(size) for j in range(size)]
-    return jnp.concatenate(shifted, axis=-1) @ kernel.reshape(size * size * channels, out)
+    unfolded = jnp.concatenate([x[:, j : j + columns] for j in range(size)], axis=-1)
+    by_row = kernel.reshape(size, size * channels, out)
+    return reduce(jnp.add, (unfolded[i : i + rows] @ by_row[i] for i in range(size)))
 
 
 def max_pool(x: Float[Array, "height width channels"]) -> Float[Array, "rows columns channels"]:

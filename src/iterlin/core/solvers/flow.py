@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from jax.core import Tracer
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from iterlin.core.solvers.solver import Gradient, Stepwise, Taken
 
@@ -25,15 +25,15 @@ MAX_STAGES = 60  # rounding grows as s²
 SAFETY = 1.2  # power iteration finds ρ from below
 SHORT = 0.03  # of the path so far: errors of shorter steps are judged against this
 EPSILON = 2 / 13  # damping of the Chebyshev polynomials, as published
-# Iterations of the power method before the first step, and how many go on from there every so many attempts.
-FIRST, LATER, EVERY = 30, 1, 3
+EVERY = 3  # so many attempts share an estimate of ρ
+MAX_ITERATIONS, CONVERGED = 30, 0.05  # of the power method, whose last iteration changes ρ by no more than 5 %
 
 
 class FlowState(NamedTuple):
     """What is carried from step to step."""
 
     step_size: Scalar  # the next h; 0 before the first
-    curvature: Scalar  # the last estimate of ρ
+    curvature: Scalar  # the last estimate of ρ; 0 before the first
     direction: Params  # its direction
     attempts: Count  # since that estimate
     max_curvature: Scalar  # the largest estimate of ρ so far
@@ -72,7 +72,7 @@ class Flow(Stepwise):
         return FlowState(zero, zero, direction, jnp.zeros((), jnp.int32), zero, zero, zero)
 
     def relinearise(self, params: Params, state: FlowState) -> FlowState:
-        """The last step size and direction are good guesses for the next phase."""
+        """What was known is a good guess for the next phase; where it is not, the first step is refused."""
         return state
 
     def report(self, state: FlowState) -> dict[str, Scalar]:
@@ -86,13 +86,11 @@ class Flow(Stepwise):
         """One attempt: accepted if its estimated error is within the tolerance, otherwise no step is taken."""
         dtype = state.step_size.dtype
         learning_rate = self.learning_rate.astype(dtype)
-        first = state.step_size == 0
-        iterations = jnp.where(first, FIRST, jnp.where(state.attempts >= EVERY, LATER, 0))
-        start = jax.tree.map(lambda g, d: jnp.where(first, g, d), gradient, state.direction)
-        curvature, direction = _curvature(gradient_at, params, state.curvature, start, iterations)
+        due = (state.curvature == 0) | (state.attempts >= EVERY)
+        curvature, direction, iterations = _curvature(gradient_at, params, gradient, state, due)
         radius = SAFETY * curvature
 
-        h = jnp.where(first, 0.25 / radius, state.step_size)
+        h = jnp.where(state.step_size == 0, 0.25 / radius, state.step_size)
         num_steps = _whole_steps(jnp.minimum(h, 0.65 * (MAX_STAGES**2 - 1) / radius) / learning_rate, limit)
         h = learning_rate * num_steps.astype(dtype)
         num_stages = jnp.maximum(2, jnp.ceil(jnp.sqrt(1 + 1.54 * h * radius))).astype(jnp.int32)
@@ -101,12 +99,10 @@ class Flow(Stepwise):
 
         error, length = _error(gradient_at, gradient, end, change, h), optax.tree.norm(change)
         ratio = error / (self.tolerance.astype(dtype) * jnp.maximum(length, SHORT * state.path))
-        # Of a shorter step than this only rounding would be left to refuse.
-        shortest = jnp.maximum(0.05 / radius, learning_rate)
-        accepted = (ratio <= 1) | (h <= shortest)
+        accepted = (ratio <= 1) | (num_steps == 1)
         factor = jnp.where(jnp.isfinite(ratio), jnp.clip(0.8 * ratio ** (-1 / 3), 0.1, 5), 0.1)
         state = FlowState(
-            step_size=jnp.maximum(h * factor, shortest),
+            step_size=h * factor,
             curvature=curvature,
             direction=direction,
             # A refused step may have met a larger curvature.
@@ -171,13 +167,28 @@ def _chebyshev(gradient_at: Gradient, params: Params, gradient: Params, h: Scala
 
 
 def _curvature(
-    gradient_at: Gradient, params: Params, curvature: Scalar, direction: Params, iterations: Count
-) -> tuple[Scalar, Params]:
-    """The largest curvature from below, by power iteration on the Hessian, and its direction."""
+    gradient_at: Gradient, params: Params, gradient: Params, state: FlowState, due: Bool[Array, ""]
+) -> tuple[Scalar, Params, Count]:
+    """If `due`, a new estimate from below of the largest curvature; its direction, and the iterations that it took.
 
-    def iterate(_, loop):
-        v = optax.tree.scale(1 / jnp.maximum(optax.tree.norm(loop[1]), jnp.finfo(curvature.dtype).tiny), loop[1])
-        product = jax.jvp(gradient_at, (params,), (v,))[1]
-        return jnp.maximum(optax.tree.norm(product), 1e-12), product
+    Power iteration on the Hessian, from the last direction and from that of the gradient.
+    """
+    start = optax.tree.add(_unit(gradient), _unit(state.direction))
 
-    return jax.lax.fori_loop(0, iterations, iterate, (curvature, direction))
+    def unfinished(loop):
+        old, new, _, iteration = loop
+        return due & (iteration < MAX_ITERATIONS) & ((iteration == 0) | (jnp.abs(new - old) > CONVERGED * new))
+
+    def iterate(loop):
+        _, old, direction, iteration = loop
+        product = jax.jvp(gradient_at, (params,), (_unit(direction),))[1]
+        return old, jnp.maximum(optax.tree.norm(product), 1e-12), product, iteration + 1
+
+    first = (state.curvature, state.curvature, start, jnp.zeros((), jnp.int32))
+    _, curvature, direction, iterations = jax.lax.while_loop(unfinished, iterate, first)
+    return curvature, direction, iterations
+
+
+def _unit(v: Params) -> Params:
+    norm = optax.tree.norm(v)
+    return optax.tree.scale(1 / jnp.maximum(norm, jnp.finfo(norm.dtype).tiny), v)

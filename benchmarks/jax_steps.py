@@ -1,0 +1,151 @@
+"""Steps of gradient descent in jax: the package's own, and by hand with jax's stock layers."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from benchmarks.problems import CLASSES, LeNetProblem
+from iterlin.core import (
+    ClosedForm,
+    Continuously,
+    Flow,
+    Linearised,
+    Never,
+    Schedule,
+    Solver,
+    cross_entropy,
+    functional,
+    sgd,
+    squared_error,
+)
+from iterlin.core.batches import FullBatch, MiniBatch
+from iterlin.core.jumps import advance_in_jumps
+from iterlin.core.losses import Loss
+from iterlin.core.phases import Problem, State, Stop, advance, initial_state
+from iterlin.nets import LeNet
+from iterlin.nets.convolution import DIMENSIONS
+
+RATE = 1e-3
+DESCENT, LAZY = sgd(RATE), Never()
+
+
+def network(problem: LeNetProblem):
+    """θ, f(θ, x), x and y."""
+    channels = (problem.channels, problem.channels)
+    settings = {"kernel": problem.kernel, "padding": problem.padding, "widths": problem.widths}
+    model = LeNet(problem.shape, CLASSES, channels=channels, **settings, key=jax.random.key(0))
+    return *functional(model), *map(jnp.asarray, problem.data())
+
+
+def looped(step: Callable, problem: LeNetProblem, *arguments) -> Callable[[], None]:
+    """The problem's steps in one compiled loop, as training runs them: their number is data, else XLA unrolls one."""
+    run = jax.jit(lambda steps, first, *rest: jax.lax.fori_loop(0, steps, lambda _, p: step(p, *rest), first))
+    return lambda: jax.block_until_ready(run(problem.steps, *arguments))
+
+
+def plain_of(fn: Callable) -> Callable:
+    """A step of gradient descent on the network `fn`."""
+
+    def step(params, x, y):
+        gradient = jax.grad(lambda params: cross_entropy(fn(params, x), y))(params)
+        return optax.tree.add_scale(params, -RATE, gradient)
+
+    return step
+
+
+def linearised_of(fn: Callable) -> Callable:
+    """A step on the network expanded about its parameters θ_s, which the loop carries and leaves as they are."""
+
+    def step(both, x, y):
+        params, params_s = both
+        gradient = jax.grad(lambda p: cross_entropy(Linearised(fn, params_s)(p, x), y))(params)
+        return optax.tree.add_scale(params, -RATE, gradient), params_s
+
+    return step
+
+
+def plain(problem: LeNetProblem) -> Callable[[], None]:
+    """Gradient descent with the package's layers."""
+    params, fn, x, y = network(problem)
+    return looped(plain_of(fn), problem, params, x, y)
+
+
+def linearised(
+    problem: LeNetProblem,
+    *,
+    schedule: Schedule = LAZY,
+    hoisted: bool = False,
+    solver: Solver = DESCENT,
+    loss: Loss = cross_entropy,
+    run: Callable[..., State] = advance,
+) -> Callable[[], None]:
+    """The package's own phases: mini-batches as large as the data, or `hoisted` full batches."""
+    params, fn, x, y = network(problem)
+    size = problem.batch
+    batches = FullBatch() if hoisted else MiniBatch(jax.random.key(0), size, size)
+    bound = jnp.asarray(jnp.inf, jnp.float32)
+    targets = jax.nn.one_hot(y, CLASSES) if loss is squared_error else y
+    lazy = Problem(fn, loss, batches, x, targets, jnp.zeros((), jnp.float32), bound)
+    state, stop = initial_state(params, solver, batches), Stop(problem.steps, problem.steps, problem.steps)
+    return lambda: jax.block_until_ready(run(lazy, solver, schedule, state, stop).params)
+
+
+def hoisted(problem: LeNetProblem) -> Callable[[], None]:
+    """Full batches in one phase: the primal is computed once."""
+    return linearised(problem, hoisted=True)
+
+
+def every_step(problem: LeNetProblem) -> Callable[[], None]:
+    """Full batches with K = 1: a phase a step."""
+    return linearised(problem, schedule=Continuously(), hoisted=True)
+
+
+def flow(problem: LeNetProblem) -> Callable[[], None]:
+    """Gradient flow in place of the steps of a phase."""
+    return linearised(problem, solver=Flow(RATE), hoisted=True)
+
+
+def squared(problem: LeNetProblem) -> Callable[[], None]:
+    """The steps of a phase with squared error."""
+    return linearised(problem, loss=squared_error, hoisted=True)
+
+
+def closed_form(problem: LeNetProblem) -> Callable[[], None]:
+    """The same in closed form, with the kernel and its eigendecomposition."""
+    return linearised(problem, loss=squared_error, solver=ClosedForm(RATE), run=advance_in_jumps, hoisted=True)
+
+
+def stock(params, x):
+    """The network from `lax.conv_general_dilated` and `lax.reduce_window`."""
+    for layer in params.convolutions:
+        x = jax.lax.conv_general_dilated(x, layer.weight, (1, 1), "VALID", dimension_numbers=DIMENSIONS)
+        x = jax.lax.reduce_window(x + layer.bias, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        x = jax.nn.relu(x)
+    x = x.reshape(len(x), -1)
+    for layer in params.dense[:-1]:
+        x = jax.nn.relu(x @ layer.weight.T + layer.bias)
+    return x @ params.dense[-1].weight.T + params.dense[-1].bias
+
+
+def stock_plain(problem: LeNetProblem) -> Callable[[], None]:
+    """Gradient descent with stock layers."""
+    params, _, x, y = network(problem)
+    return looped(plain_of(stock), problem, params, x, y)
+
+
+def stock_linearised(problem: LeNetProblem) -> Callable[[], None]:
+    """`jax.linearize` by hand with stock layers."""
+    params, _, x, y = network(problem)
+    return looped(linearised_of(stock), problem, (params, params), x, y)
+
+
+def arithmetic(problem: LeNetProblem, input_gradients: int, others: int) -> Callable[[], None]:
+    """Square matrix products with as many operations as the step's: the floor of its time."""
+    size = 4096 if jax.default_backend() == "gpu" else 1024
+    products = problem.steps * problem.flops(input_gradients, others) / (2 * size**3)
+    whole = max(1, round(products))
+    run = jax.jit(lambda a: jax.lax.fori_loop(0, whole, lambda _, b: a @ b, a))
+    a = jnp.eye(size, dtype=jnp.float32)
+    return lambda: jax.block_until_ready(run(a))

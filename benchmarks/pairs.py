@@ -1,0 +1,78 @@
+"""What is compared with what: one line a pair."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from benchmarks import jax_steps as jx
+from benchmarks import torch_steps as pt
+from benchmarks.problems import DIGITS, FULL, MINI, NARROW, PAPER, PHASE, SMALL, LeNetProblem
+
+
+class Side(NamedTuple):
+    """`build(problem)` returns a function that takes the problem's steps and waits for them."""
+
+    build: Callable[[LeNetProblem], Callable[[], None]]
+    problem: LeNetProblem
+
+
+class Pair(NamedTuple):
+    """The ratio of the times that a step of `ours` and of `other` takes."""
+
+    name: str
+    ours: Side
+    other: Side
+
+
+def on(problem: LeNetProblem, name: str, ours: Callable, other: Callable) -> Pair:
+    """A pair on one problem."""
+    return Pair(f"{problem.name}: {name}", Side(ours, problem), Side(other, problem))
+
+
+PLAIN_FLOOR = partial(jx.arithmetic, input_gradients=1, others=2)
+LINEARISED_FLOOR = partial(jx.arithmetic, input_gradients=2, others=3)
+HOISTED_FLOOR = partial(jx.arithmetic, input_gradients=2, others=2)
+
+# Sides that stand in several pairs of a group are measured once; a group fits in memory together.
+GROUPS: dict[str, list[Pair]] = {
+    "mini-batch": [
+        on(MINI, "linearised / plain", jx.linearised, jx.plain),
+        on(MINI, "plain / PyTorch", jx.plain, pt.plain),
+        on(MINI, "plain / PyTorch compiled", jx.plain, pt.plain_compiled),
+        on(MINI, "linearised / PyTorch", jx.linearised, pt.linearised),
+        on(MINI, "linearised / PyTorch compiled", jx.linearised, pt.linearised_compiled),
+        on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
+        on(MINI, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
+    ],
+    "full batch": [
+        on(FULL, "linearised / plain", jx.hoisted, jx.plain),
+        on(FULL, "linearised / PyTorch", jx.hoisted, pt.linearised),
+        on(FULL, "plain / PyTorch", jx.plain, pt.plain),
+        on(FULL, "linearised / its arithmetic", jx.hoisted, HOISTED_FLOOR),
+    ],
+    "digits": [
+        on(DIGITS, "linearised / plain", jx.hoisted, jx.plain),
+        on(DIGITS, "K = 1 / plain", jx.every_step, jx.plain),
+        on(DIGITS, "plain / PyTorch", jx.plain, pt.plain),
+        on(DIGITS, "linearised / PyTorch", jx.hoisted, pt.linearised),
+    ],
+    "long phases": [
+        on(PHASE, "flow / explicit steps", jx.flow, jx.hoisted),
+        on(PHASE, "closed form / explicit steps", jx.closed_form, jx.squared),
+    ],
+    "stock jax": [
+        on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),
+        on(SMALL, "linearised / stock jax", jx.linearised, jx.stock_linearised),
+    ],
+    "scaling": [
+        Pair("linearised: 256 examples / 64", Side(jx.linearised, MINI), Side(jx.linearised, SMALL)),
+        Pair("linearised: 50 channels / 25", Side(jx.linearised, MINI), Side(jx.linearised, NARROW)),
+    ],
+    # Too large for a CPU: only when asked for.
+    "gpu": [
+        on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
+        on(MINI, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
+        on(MINI, "linearised / PyTorch compiled", jx.linearised, pt.linearised_compiled),
+        on(PAPER, "linearised / its arithmetic", jx.hoisted, HOISTED_FLOOR),
+    ],
+}
