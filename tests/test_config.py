@@ -83,6 +83,8 @@ def test_the_committed_parameters_are_valid():
         ("net.channels", 8, "scale.net.channels: Input should be a valid list, got 8"),
         ("net.initialisation", "zeros", "scale.net.initialisation: Input should be 'he_normal'"),
         ("threads", 0, "scale.threads: Input should be greater than or equal to 1, got 0"),
+        ("runs_at_once", 0, "scale.runs_at_once: Input should be greater than or equal to 1, got 0"),
+        ("runs_at_once", 2.0, "scale.runs_at_once: Input should be a valid integer, got 2.0"),
         ("name", "../x", "scale.name: String should match pattern"),
     ],
 )

@@ -22,12 +22,11 @@ from iterlin.core import (
     sgd,
     squared_error,
     train,
-    training,
 )
 from iterlin.core.batches import FullBatch
+from iterlin.core.begin import begin
 from iterlin.core.phases import Problem, Stop, advance, initial_state
 from iterlin.core.records import log_spaced_steps
-from iterlin.core.training import begin
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
 
@@ -283,7 +282,7 @@ def test_a_phase_keeps_what_fits_the_budget():
     wide = mlp(jax.random.key(0))
     assert begin(wide, (x, y), **settings)[0].batches == batches.FullBatch(True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
+        patch.setattr("iterlin.core.begin.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
         assert begin(wide, (x, y), **settings)[0].batches == batches.FullBatch(False)
         assert begin(wide, (x, y), hoist=True, **settings)[0].batches == batches.FullBatch(True)
 

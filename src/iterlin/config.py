@@ -208,6 +208,7 @@ class Scale(Strict):
 
     name: Name
     threads: Count
+    runs_at_once: Count
     precision: Literal["float32", "tensorfloat32", "bfloat16"]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     data: Data

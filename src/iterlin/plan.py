@@ -22,29 +22,47 @@ EVALUATIONS = 130  # of a flow between two records: seen are 30 to 100
 
 
 class Work(NamedTuple):
-    """The cells of one stage: each trains `runs` networks for up to `steps`; `lazy` says that its phases are long."""
+    """The cells of one stage: each trains `seeds` networks in each of `settings` ways for up to `steps`.
+
+    `at_once` of the seeds are in one program. `lazy` says that phases are long.
+    """
 
     stage: str
     cells: list[str]
-    runs: int
+    settings: int
+    seeds: int
+    at_once: int
     steps: int
     lazy: bool
+
+    @property
+    def runs(self) -> int:
+        """The networks that a cell trains."""
+        return self.settings * self.seeds
+
+    @property
+    def groups(self) -> int:
+        """The programs that it runs."""
+        return self.settings * math.ceil(self.seeds / self.at_once)
 
 
 def work(scale: Scale) -> list[Work]:
     """All training that the pipeline of this scale consists of."""
     sweep, tgn, around, check = scale.k_sweep, scale.tgn_baseline, scale.sensitivity, scale.flow_check
+    at_once = scale.runs_at_once
     steps = sweep.num_steps if sweep.solver.name == "gradient_descent" else round(EVALUATIONS * _records(scale))
     long = [f"k_sweep@{scale.name}-{period}" for period in sweep.periods if period != "1"]
     return [
-        Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], sweep.num_seeds, steps, lazy=False),
-        Work("k_sweep, K > 1", long, sweep.num_seeds, steps, lazy=True),
-        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], tgn.num_seeds, tgn.num_steps, lazy=True),
+        Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], 1, sweep.num_seeds, at_once, steps, lazy=False),
+        Work("k_sweep, K > 1", long, 1, sweep.num_seeds, at_once, steps, lazy=True),
+        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], 1, tgn.num_seeds, at_once, tgn.num_steps, lazy=True),
         *(
             Work(
                 f"sensitivity, η × {factor}",
                 [f"sensitivity@{scale.name}-{factor}"],
-                len(around.periods) * around.num_seeds,
+                len(around.periods),
+                around.num_seeds,
+                at_once,
                 math.ceil(around.num_steps / float(factor)),
                 lazy=False,
             )
@@ -53,7 +71,9 @@ def work(scale: Scale) -> list[Work]:
         Work(
             "flow_check",
             [f"flow_check@{scale.name}"],
-            2 * len(check.learning_rates) * check.num_seeds,
+            2 * len(check.learning_rates),
+            check.num_seeds,
+            1,
             (1 + len(check.tolerances)) * check.num_steps,
             lazy=False,
         ),
@@ -61,20 +81,23 @@ def work(scale: Scale) -> list[Work]:
 
 
 def make_plan(scale: Scale) -> list[dict[str, Any]]:
-    """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit."""
+    """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit.
+
+    They are those of a processor, where runs at once take as long as one after another.
+    """
     costs, rows = _estimate(scale), []
-    for stage, cells, runs, steps, lazy in work(scale):
-        side_by_side = min(runs, num_workers(scale.threads))
-        run = steps * costs["lazy_step" if lazy else "step"] + _records(scale) * costs["record"]
-        seconds = START + math.ceil(runs / side_by_side) * run
+    for item in work(scale):
+        side_by_side = min(item.groups, num_workers(scale.threads))
+        run = item.steps * costs["lazy_step" if item.lazy else "step"] + _records(scale) * costs["record"]
+        seconds = START + math.ceil(item.groups / side_by_side) * item.at_once * run
         rows.append(
             {
-                "stage": stage,
-                "cells": cells,
-                "runs": runs,
-                "hours": len(cells) * seconds / 3600,
-                "memory": side_by_side * (PROCESS + costs["memory"]),
-                "disk": COPIES * len(cells) * runs * 4 * costs["num_params"],
+                "stage": item.stage,
+                "cells": item.cells,
+                "runs": item.runs,
+                "hours": len(item.cells) * seconds / 3600,
+                "memory": side_by_side * (PROCESS + item.at_once * costs["memory"]),
+                "disk": COPIES * len(item.cells) * item.runs * 4 * costs["num_params"],
             }
         )
     return rows

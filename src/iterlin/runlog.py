@@ -16,10 +16,13 @@ NAME = "log.jsonl"
 
 
 class RunLog:
-    """Writes a line about the run and its machine, then a line a record with the seconds since the start."""
+    """Writes a line about the run and its machine, then a line a record with the seconds since the start.
+
+    Of runs that train at once, each has the seconds of all.
+    """
 
     def __init__(self, folder: Path, run: int, device: str):
-        self._file = (folder / NAME).open("w", buffering=1)
+        self._path = folder / NAME
         self._start = time.monotonic()
         self._write({"stage": os.environ.get("DVC_STAGE", ""), "run": run, "started": time.time()} | machine(device))
 
@@ -27,7 +30,8 @@ class RunLog:
         self._write({"seconds": round(time.monotonic() - self._start, 3)} | record)
 
     def _write(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line) + "\n")
+        with self._path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
 
 
 def machine(device: str) -> dict[str, Any]:

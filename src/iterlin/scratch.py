@@ -19,27 +19,39 @@ PACKAGE = Path(__file__).parent
 LIBRARIES = ("jax", "jaxlib", "equinox", "optax", "numpy")
 
 
-def kept(description: dict, code: tuple[str, ...], compute: Callable[[Path], None]) -> Path:
-    """The folder that `compute` filled for this description, now or in an earlier process.
+def kept(descriptions: list[dict], code: tuple[str, ...], compute: Callable[[dict[int, Path]], None]) -> list[Path]:
+    """The folders that `compute` filled for these descriptions, now or in earlier processes.
 
-    `code` names the modules of this package, files or folders, that the result depends on. The folder appears
-    whole or not at all.
+    `code` names the modules of this package, files or folders, that the results depend on. `compute` gets a folder for
+    the number of each description that has none yet, all at once. Each appears whole or not at all.
     """
-    key = {"description": description, "code": _code_digest(code), "libraries": _versions()}
-    entry = SCRATCH / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
-    if entry.exists():
-        return entry
+    entries = [_entry(description, code) for description in descriptions]
+    missing = [i for i, entry in enumerate(entries) if not entry.exists()]
+    if not missing:
+        return entries
     SCRATCH.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=SCRATCH, prefix="unfinished-"))
+    unfinished = {i: Path(tempfile.mkdtemp(dir=SCRATCH, prefix="unfinished-")) for i in missing}
     try:
         compute(unfinished)
-        os.replace(unfinished, entry)
+        for i, folder in unfinished.items():
+            _move(folder, entries[i])
+    finally:
+        for folder in unfinished.values():
+            shutil.rmtree(folder, ignore_errors=True)
+    return entries
+
+
+def _entry(description: dict, code: tuple[str, ...]) -> Path:
+    key = {"description": description, "code": _code_digest(code), "libraries": _versions()}
+    return SCRATCH / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _move(folder: Path, entry: Path) -> None:
+    try:
+        os.replace(folder, entry)
     except OSError:
         if not entry.exists():  # else another process has finished the same run first
             raise
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    return entry
 
 
 @cache

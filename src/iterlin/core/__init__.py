@@ -22,4 +22,6 @@ from iterlin.core.solvers import adam as adam
 from iterlin.core.solvers import sgd as sgd
 from iterlin.core.training import Outcome as Outcome
 from iterlin.core.training import Result as Result
+from iterlin.core.training import Run as Run
 from iterlin.core.training import train as train
+from iterlin.core.training import train_many as train_many

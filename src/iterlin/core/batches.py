@@ -58,7 +58,10 @@ class MiniBatch(eqx.Module):
 
         def at(step, order):
             epoch, batch = step // num_batches, step % num_batches
-            order = jax.lax.cond(batch == 0, lambda: self._permutation(epoch), lambda: order)
+            # A loop of one turn or none: of `cond` both branches are computed where runs are trained at once. The
+            # turn's number enters, or XLA would move the permutation out of the loop and draw it at every step.
+            after = epoch + (batch == 0).astype(epoch.dtype)
+            order = jax.lax.fori_loop(epoch, after, lambda epoch, _: self._permutation(epoch), order)
             chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
             return model.on(x[chosen]), y[chosen], order
 

@@ -18,7 +18,7 @@ from iterlin.core.solvers import Solver, Stepwise
 Step = Int[Array, ""]
 
 
-def _step_number(value: int) -> Step:
+def _step_number(value: int | Step) -> Step:
     return jnp.asarray(value, jnp.int32)
 
 

@@ -1,23 +1,20 @@
 """Iterative linearisation of a model: training, records, and how a run ends."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array
 
-from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch, in_chunks
-from iterlin.core.jumps import advance_in_jumps
-from iterlin.core.linearise import Linearised, functional, residual_bytes
+from iterlin.core.begin import begin
 from iterlin.core.losses import Loss
-from iterlin.core.phases import Problem, State, Stop, advance, initial_state
-from iterlin.core.records import Splits, log_spaced_steps, measure
-from iterlin.core.schedules import Continuously, Every, Schedule
-from iterlin.core.solvers import ClosedForm, Solver, Stepwise
+from iterlin.core.many import Alone, Job, Seen, Together
+from iterlin.core.phases import State, Stop
+from iterlin.core.records import Splits, log_spaced_steps
+from iterlin.core.schedules import Continuously, Schedule
+from iterlin.core.solvers import Solver
 
 
 class Outcome(Enum):
@@ -85,105 +82,132 @@ def train(
     **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
     outcome.
     """
-    if num_steps < 0:
-        raise ValueError(f"num_steps must be at least 0, got {num_steps}")
-    if damping and isinstance(schedule, Continuously):
-        raise ValueError("damping does nothing at K = 1, where θ = θ_s: leave it out")
-    solver.check(loss, schedule, batch_size, next(iter(splits.values()))[1].size)
-    problem, state = begin(
-        model,
-        next(iter(splits.values())),
+    run = Run(model, splits, solver, damping, key, on_record)
+    (result,) = train_many(
+        [run],
         loss=loss,
-        solver=solver,
+        schedule=schedule,
+        num_steps=num_steps,
         batch_size=batch_size,
         hoist=hoist,
-        damping=damping,
+        fit_loss=fit_loss,
         divergence_factor=divergence_factor,
-        key=key,
+        first_record=first_record,
+        records_per_decade=records_per_decade,
     )
-    origin, records, outcome = state.params, [], None
-
-    def record():
-        records.append(_record(problem, origin, splits, state))
-        on_record(records[-1])
-
-    record()
-    steps = log_spaced_steps(num_steps, records_per_decade, first_record)
-    for previous, until in itertools.pairwise(steps):
-        gap = until - previous
-        while outcome is None and state.step < until:
-            state = _advance(problem, solver, schedule, state, Stop(until, gap, min(until + gap, num_steps)))
-            record()
-            outcome = _outcome(state, fit_loss, *_fit(records[-1], splits))
-    report = {name: float(value) for name, value in solver.report(state.solver_state).items()}
-    return Result(eqx.combine(state.params, model), records, outcome or Outcome.step_limit, state, report)
+    return result
 
 
-def begin(
-    model: Any,
-    data: tuple[Array, Array],
+class Run(NamedTuple):
+    """What may differ between runs that train at once (see `train`)."""
+
+    model: Any
+    splits: Splits
+    solver: Solver
+    damping: float = 0.0
+    key: Array | None = None
+    on_record: Callable[[dict[str, float]], None] = lambda record: None
+
+
+def train_many(
+    runs: Sequence[Run],
     *,
     loss: Loss,
-    solver: Solver,
+    schedule: Schedule,
+    num_steps: int,
     batch_size: int | None = None,
     hoist: bool | None = None,
-    damping: float = 0.0,
+    fit_loss: float | None = None,
     divergence_factor: float = 1e4,
-    key: Array | None = None,
-) -> tuple[Problem, State]:
-    """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
-    if damping < 0:
-        raise ValueError(f"the damping λ must be at least 0, got {damping}")
-    params, fn = functional(model)
-    x, y = data
-    if hoist is None:
-        hoist = residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
-    batches = FullBatch(hoist) if batch_size is None else _mini_batches(batch_size, len(x), key)
-    dtype = jnp.result_type(*jax.tree.leaves(params))
-    max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
-    problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
-    return problem, initial_state(params, solver, batches)
+    first_record: int = 1,
+    records_per_decade: int = 10,
+) -> list[Result]:
+    """Train several runs at once in one compiled program, for a device that one of them does not fill.
+
+    Up to rounding, each result is that of `train`, which has the same arguments: every run has its own records, and
+    stops for itself. One that has ended costs as much as before until all have, and phases that end on convergence wait
+    for the longest.
+
+    **Raises**: `ValueError` for an impossible argument, or runs that differ in more than the values of their arrays:
+    in architecture, in the shapes of their data, or in the kind of their solvers. `ClosedForm` trains one by one.
+    """
+    if not runs:
+        raise ValueError("there is no run to train")
+    for run in runs:
+        _check(run, loss, schedule, num_steps, batch_size)
+    jobs, states = zip(*(_begin(run, loss, batch_size, hoist, divergence_factor) for run in runs), strict=True)
+    group = Alone(jobs[0], states[0], schedule) if len(runs) == 1 else Together(jobs, states, schedule)
+    histories = [_History(run, fit_loss) for run in runs]
+
+    def record(moved: Sequence[bool]) -> None:
+        for history, seen, has_moved in zip(histories, group.look(), moved, strict=True):
+            if has_moved:
+                history.add(seen)
+
+    record([True] * len(runs))
+    for previous, until in itertools.pairwise(log_spaced_steps(num_steps, records_per_decade, first_record)):
+        gap = until - previous
+        while any(moving := [history.goes_on(until) for history in histories]):
+            group.advance(Stop(until, gap, min(until + gap, num_steps)), moving)
+            record(moving)
+    return [history.result(state) for history, state in zip(histories, group.states(), strict=True)]
 
 
-def _advance(problem: Problem, solver: Solver, schedule: Schedule, state: State, stop: Stop) -> State:
-    if isinstance(solver, ClosedForm):
-        assert isinstance(schedule, Every)  # as `check` has seen
-        return advance_in_jumps(problem, solver, schedule, state, stop)
-    assert isinstance(solver, Stepwise)
-    return advance(problem, solver, schedule, state, stop)
+class _History:
+    """What has been recorded of a run."""
+
+    def __init__(self, run: Run, fit_loss: float | None):
+        self.run, self.fit_loss = run, fit_loss
+        self.records: list[dict[str, float]] = []
+        self.outcome: Outcome | None = None
+
+    def add(self, seen: Seen) -> None:
+        """A record, after which the run may be over."""
+        self.records.append(seen.record)
+        self.run.on_record(seen.record)
+        if seen.diverged:
+            self.outcome = Outcome.diverged
+        elif seen.due and self._fits(seen.record):
+            self.outcome = Outcome.fitted
+
+    def _fits(self, record: dict[str, float]) -> bool:
+        """Where there are no classes, only the loss counts."""
+        train = next(iter(self.run.splits))
+        if self.fit_loss is None or record.get(f"network_{train}_accuracy", 1.0) < 1:
+            return False
+        return record[f"network_{train}_loss"] <= self.fit_loss
+
+    def goes_on(self, until: int) -> bool:
+        """Whether there are steps left to take up to this one."""
+        return self.outcome is None and self.records[-1]["step"] < until
+
+    def result(self, state: State) -> Result:
+        """The trained run."""
+        report = {name: float(value) for name, value in self.run.solver.report(state.solver_state).items()}
+        model = eqx.combine(state.params, self.run.model)
+        return Result(model, self.records, self.outcome or Outcome.step_limit, state, report)
 
 
-def _outcome(state: State, fit_loss: float | None, accuracy: float, loss: float) -> Outcome | None:
-    if state.diverged:
-        return Outcome.diverged
-    if state.due and fit_loss is not None and accuracy == 1 and loss <= fit_loss:
-        return Outcome.fitted
-    return None
+def _check(run: Run, loss: Loss, schedule: Schedule, num_steps: int, batch_size: int | None) -> None:
+    if num_steps < 0:
+        raise ValueError(f"num_steps must be at least 0, got {num_steps}")
+    if run.damping and isinstance(schedule, Continuously):
+        raise ValueError("damping does nothing at K = 1, where θ = θ_s: leave it out")
+    run.solver.check(loss, schedule, batch_size, next(iter(run.splits.values()))[1].size)
 
 
-def _mini_batches(batch_size: int, num_examples: int, key: Array | None) -> MiniBatch:
-    if key is None:
-        raise ValueError("mini-batches are drawn at random: give a `key`")
-    return MiniBatch(key, num_examples, batch_size)
-
-
-@eqx.filter_jit
-def _reference_loss(fn, loss: Loss, params: PyTree[Array], x: Array, y: Array) -> Float[Array, ""]:
-    outputs = in_chunks(lambda x: fn(params, x), x)
-    return jnp.maximum(loss(outputs, y), loss(jnp.zeros_like(outputs), y))
-
-
-_measure = eqx.filter_jit(measure)
-
-
-def _record(problem: Problem, origin, splits, state: State) -> dict[str, float]:
-    linearised = Linearised(problem.fn, state.params0)
-    measured = _measure(linearised, problem.loss, state.params, origin, splits, train=next(iter(splits)))
-    counts = {name: getattr(state, name) for name in ("step", "feature_updates", "phase_step", "evaluations")}
-    return {name: value.item() for name, value in jax.device_get({**counts, **measured}).items()}
-
-
-def _fit(record: dict[str, float], splits: Splits) -> tuple[float, float]:
-    """The network's accuracy and loss on the training split. Where there are no classes, only the loss counts."""
-    train = next(iter(splits))
-    return record.get(f"network_{train}_accuracy", 1.0), record[f"network_{train}_loss"]
+def _begin(
+    run: Run, loss: Loss, batch_size: int | None, hoist: bool | None, divergence_factor: float
+) -> tuple[Job, State]:
+    problem, state = begin(
+        run.model,
+        next(iter(run.splits.values())),
+        loss=loss,
+        solver=run.solver,
+        batch_size=batch_size,
+        hoist=hoist,
+        damping=run.damping,
+        divergence_factor=divergence_factor,
+        key=run.key,
+    )
+    return Job(problem, run.solver, run.splits, state.params), state

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 from iterlin.config import Scale
 from iterlin.core import Every, Linearised, cross_entropy, functional
 from iterlin.core.batches import HOIST_BYTES
+from iterlin.core.begin import begin
 from iterlin.core.linearise import residual_bytes
 from iterlin.core.phases import State, Stop, advance
 from iterlin.core.records import Splits, measure
-from iterlin.core.training import begin
 from iterlin.data.sets import DATA_SETS
 from iterlin.experiments.training_run import make_solver
 from iterlin.nets import build

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from iterlin.config import Scale
 from iterlin.core import Every, Linearised, Never, cross_entropy, sgd
 from iterlin.core.batches import CHUNK
+from iterlin.core.begin import begin
 from iterlin.core.phases import Stop, advance
 from iterlin.core.records import measure
-from iterlin.core.training import begin
 from iterlin.data.sets import DATA_SETS
 from iterlin.nets import build
 

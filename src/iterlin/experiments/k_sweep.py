@@ -1,6 +1,7 @@
 """E-SWEEP (T fig. 3): from K = 1 (gradient descent) over K = ∞ (lazy training) to truncated Gauss–Newton."""
 
 import math
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def _recipe(
         seed=scale.seed,
         run=run,
         threads=scale.threads,
+        runs_at_once=scale.runs_at_once,
         precision=scale.precision,
         sizes=scale.data.sizes,
         net=scale.net.model_dump(),
@@ -62,15 +64,19 @@ def _recipe(
 
 
 def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: str) -> None:
-    """Train the runs of all cells side by side, and write each cell to its folder."""
-    tasks = [(recipe, data) for recipes in cells.values() for recipe in recipes]
-    with shown_live(title), tqdm(total=len(tasks), desc=title, unit="run") as bar:
+    """Train the runs of all cells, groups of a cell's runs side by side, and write each cell to its folder."""
+    at_once = scale.runs_at_once
+    groups = [
+        recipes[start : start + at_once] for recipes in cells.values() for start in range(0, len(recipes), at_once)
+    ]
+    with shown_live(title), tqdm(total=sum(map(len, groups)), desc=title, unit="run") as bar:
 
         def progress(finished):
             for item in finished:
                 yield item
-                bar.update()
+                bar.update(len(item.result()))
 
-        folders = iter(run_side_by_side(run_kept, tasks, scale.threads, progress))
+        tasks = [(group, data) for group in groups]
+        folders = chain.from_iterable(run_side_by_side(run_kept, tasks, scale.threads, progress))
     for path, recipes in cells.items():
-        write_cell(path, [next(folders) for _ in recipes])
+        write_cell(path, list(islice(folders, len(recipes))))

@@ -19,6 +19,7 @@ from iterlin.core import (
     OnConvergence,
     Outcome,
     Result,
+    Run,
     Schedule,
     Stepwise,
     adam,
@@ -26,7 +27,7 @@ from iterlin.core import (
     functional,
     ggn_max_eigenvalue,
     sgd,
-    train,
+    train_many,
 )
 from iterlin.data.splits import Split, draw_splits
 from iterlin.nets import build
@@ -46,6 +47,7 @@ class Recipe(NamedTuple):
     seed: int
     run: int  # its key is folded into the seed's, so that more runs leave the old ones as they are
     threads: int
+    runs_at_once: int  # in one program, which rounds differently for another number of them
     precision: str
     sizes: dict[str, int]
     net: dict[str, Any]
@@ -73,23 +75,25 @@ def initial(
     return build(**net, key=init_key), splits, {"net": net, "mean": mean, "deviation": deviation}
 
 
-def run(
-    recipe: Recipe, data: dict[str, np.ndarray], on_record: Callable[[dict[str, float]], None]
-) -> tuple[Result, dict[str, Any]]:
-    """Train as the recipe says; the result and a description of the network."""
-    split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
-    model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
-    result = train(
-        model,
-        splits,
-        loss=cross_entropy,
-        solver=make_solver(recipe.learning_rate, **recipe.solver),
-        schedule=_schedule(recipe),
-        key=batch_key,
-        on_record=on_record,
-        **recipe.training,
-    )
-    return result, description
+def run_many(
+    recipes: list[Recipe], data: dict[str, np.ndarray], on_record: list[Callable[[dict[str, float]], None]]
+) -> tuple[list[Result], list[dict[str, Any]]]:
+    """Train at once what the recipes say, which differ in the run and the learning rate alone.
+
+    The results and descriptions of the networks. The program is always that for `runs_at_once` runs: in a group that is
+    smaller, the last run is there several times.
+    """
+    first, runs, descriptions = recipes[0], [], []
+    for recipe, log in zip(recipes, on_record, strict=True):
+        split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
+        model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+        solver = make_solver(recipe.learning_rate, **recipe.solver)
+        runs.append(Run(model, splits, solver, key=batch_key, on_record=log))
+        descriptions.append(description)
+    silent = runs[-1]._replace(on_record=lambda record: None)
+    runs += [silent] * (first.runs_at_once - len(runs))
+    results = train_many(runs, loss=cross_entropy, schedule=_schedule(first), **first.training)
+    return results[: len(recipes)], descriptions
 
 
 def make_solver(learning_rate: float, name: str, **settings: Any) -> Stepwise:
@@ -105,20 +109,26 @@ def _schedule(recipe: Recipe) -> Schedule:
     return Never() if recipe.period == float("inf") else Every(int(recipe.period))
 
 
-def run_kept(task: tuple[Recipe, Path]) -> Path:
-    """The folder with the results of a recipe on the data in an `.npz` file, computed unless it is kept already."""
-    recipe, data_path = task
+def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
+    """The folders with the results of recipes that train at once, on the data in an `.npz` file.
+
+    What is kept already is not trained again.
+    """
+    recipes, data_path = task
     data = dict(np.load(data_path))
 
-    def compute(folder: Path) -> None:
-        log = RunLog(folder, recipe.run, jax.devices()[0].device_kind)
-        result, description = run(recipe, data, on_record=log)
-        pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
-        (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
-        save(folder / "model.eqx", result.model, description)
+    def compute(folders: dict[int, Path]) -> None:
+        chosen = [recipes[i] for i in folders]
+        device = jax.devices()[0].device_kind
+        logs = [RunLog(folder, recipes[i].run, device) for i, folder in folders.items()]
+        trained = zip(chosen, folders.values(), *run_many(chosen, data, logs), strict=True)
+        for recipe, folder, result, description in trained:
+            pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
+            (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
+            save(folder / "model.eqx", result.model, description)
 
-    description = recipe._asdict() | {"data": {name: _digest(array) for name, array in data.items()}}
-    return kept(description, CODE, compute)
+    digests = {name: _digest(array) for name, array in data.items()}
+    return kept([recipe._asdict() | {"data": digests} for recipe in recipes], CODE, compute)
 
 
 def summary(recipe: Recipe, result: Result) -> dict[str, Any]:

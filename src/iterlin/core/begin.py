@@ -1,0 +1,52 @@
+"""How a run begins: its lazy problem, and its state before the first step."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
+
+from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch, in_chunks
+from iterlin.core.linearise import functional, residual_bytes
+from iterlin.core.losses import Loss
+from iterlin.core.phases import Problem, State, initial_state
+from iterlin.core.solvers import Solver
+
+
+def begin(
+    model: Any,
+    data: tuple[Array, Array],
+    *,
+    loss: Loss,
+    solver: Solver,
+    batch_size: int | None = None,
+    hoist: bool | None = None,
+    damping: float = 0.0,
+    divergence_factor: float = 1e4,
+    key: Array | None = None,
+) -> tuple[Problem, State]:
+    """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
+    if damping < 0:
+        raise ValueError(f"the damping λ must be at least 0, got {damping}")
+    params, fn = functional(model)
+    x, y = data
+    if hoist is None:
+        hoist = residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
+    batches = FullBatch(hoist) if batch_size is None else _mini_batches(batch_size, len(x), key)
+    dtype = jnp.result_type(*jax.tree.leaves(params))
+    max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
+    problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
+    return problem, initial_state(params, solver, batches)
+
+
+def _mini_batches(batch_size: int, num_examples: int, key: Array | None) -> MiniBatch:
+    if key is None:
+        raise ValueError("mini-batches are drawn at random: give a `key`")
+    return MiniBatch(key, num_examples, batch_size)
+
+
+@eqx.filter_jit
+def _reference_loss(fn, loss: Loss, params: PyTree[Array], x: Array, y: Array) -> Float[Array, ""]:
+    outputs = in_chunks(lambda x: fn(params, x), x)
+    return jnp.maximum(loss(outputs, y), loss(jnp.zeros_like(outputs), y))

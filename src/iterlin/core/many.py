@@ -1,0 +1,137 @@
+"""What the training loop asks of its runs: of one alone, or of several that go together in one compiled program."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, PyTree
+
+from iterlin.core.jumps import advance_in_jumps
+from iterlin.core.linearise import Linearised
+from iterlin.core.phases import Problem, State, Stop, advance
+from iterlin.core.records import Splits, measure
+from iterlin.core.schedules import Every, Schedule
+from iterlin.core.solvers import ClosedForm, Solver, Stepwise
+
+
+class Job(NamedTuple):
+    """What stays as it is during a run."""
+
+    problem: Problem
+    solver: Solver
+    splits: Splits
+    origin: PyTree[Array]  # θ_0
+
+
+class Seen(NamedTuple):
+    """A record, and what the run's outcome depends on besides."""
+
+    record: dict[str, float]
+    due: bool
+    diverged: bool
+
+
+class Alone:
+    """One run."""
+
+    def __init__(self, job: Job, state: State, schedule: Schedule):
+        self._job, self._state, self._schedule = job, state, schedule
+        self._train = next(iter(job.splits))
+
+    def advance(self, stop: Stop, moving: Sequence[bool]) -> None:
+        """On to the next record."""
+        problem, solver, *_ = self._job
+        if isinstance(solver, ClosedForm):
+            assert isinstance(self._schedule, Every)  # as `check` has seen
+            self._state = advance_in_jumps(problem, solver, self._schedule, self._state, stop)
+        else:
+            assert isinstance(solver, Stepwise)
+            self._state = advance(problem, solver, self._schedule, self._state, stop)
+
+    def look(self) -> list[Seen]:
+        """How the run stands."""
+        return [_seen(_values(self._state, _measure(self._job, self._state, self._train)), ())]
+
+    def states(self) -> list[State]:
+        """Its state."""
+        return [self._state]
+
+
+class Together:
+    """Several runs, which differ in the values of arrays alone.
+
+    All go as far as the slowest of them: one that is further waits for the others at its record, and one that has ended
+    waits for the rest. What waits stays exactly as it is.
+
+    **Raises**: `ValueError` if the runs differ in more, or are solved on the host.
+    """
+
+    def __init__(self, jobs: Sequence[Job], states: Sequence[State], schedule: Schedule):
+        if any(isinstance(job.solver, ClosedForm) for job in jobs):
+            raise ValueError("the closed form is computed on the host: train its runs one by one")
+        if any(_kind(job) != _kind(jobs[0]) for job in jobs):
+            raise ValueError(
+                "runs that train at once differ in values alone: give models of one architecture, splits of the same "
+                "names and shapes, and solvers of one kind"
+            )
+        self._train = next(iter(jobs[0].splits))
+        job = _stack(jobs)
+        # The training data lie on the device once.
+        self._job = eqx.tree_at(lambda job: (job.problem.x, job.problem.y), job, job.splits[self._train])
+        self._state, self._schedule, self._runs = _stack(states), schedule, range(len(jobs))
+
+    def advance(self, stop: Stop, moving: Sequence[bool]) -> None:
+        """Those that are moving go on to their next record."""
+        self._state = _advance_together(self._job, self._schedule, self._state, stop, jnp.asarray(moving))
+
+    def look(self) -> list[Seen]:
+        """How the runs stand."""
+        values = _values(self._state, _measure_together(self._job, self._state, self._train))
+        return [_seen(values, run) for run in self._runs]
+
+    def states(self) -> list[State]:
+        """The states of the runs."""
+        return [jax.tree.map(lambda value, run=run: value[run], self._state) for run in self._runs]
+
+
+def _measured(job: Job, state: State, train: str) -> dict[str, Array]:
+    linearised = Linearised(job.problem.fn, state.params0)
+    return measure(linearised, job.problem.loss, state.params, job.origin, job.splits, train=train)
+
+
+def _advanced(job: Job, schedule: Schedule, state: State, stop: Stop, moving: Bool[Array, ""]) -> State:
+    assert isinstance(job.solver, Stepwise)
+    here = Stop(state.step, stop.gap, state.step)
+    stop = jax.tree.map(partial(jnp.where, moving), stop, here)
+    return advance(job.problem, job.solver, schedule, state, stop)
+
+
+_RUNS = eqx.if_array(0)
+_measure = eqx.filter_jit(_measured)
+_measure_together = eqx.filter_jit(eqx.filter_vmap(_measured, in_axes=_RUNS))
+_advance_together = eqx.filter_jit(eqx.filter_vmap(_advanced, in_axes=(_RUNS, None, _RUNS, None, _RUNS)))
+
+
+def _values(state: State, measured: dict[str, Array]) -> dict[str, np.ndarray]:
+    names = ("step", "feature_updates", "phase_step", "evaluations", "due", "diverged")
+    return jax.device_get({name: getattr(state, name) for name in names} | measured)
+
+
+def _seen(values: dict[str, np.ndarray], run: int | tuple[()]) -> Seen:
+    record = {name: value[run].item() for name, value in values.items()}
+    due, diverged = record.pop("due"), record.pop("diverged")
+    return Seen(record, due, diverged)
+
+
+def _kind(job: Job) -> tuple:
+    """All of it but the values of its arrays. The first split is the one that is trained on."""
+    leaves, structure = jax.tree.flatten(job)
+    return list(job.splits), structure, [(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves]
+
+
+def _stack(trees: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
