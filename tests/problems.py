@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import functional
+from iterlin.core import Every, functional, sgd, squared_error, train
 
 
 class Affine(eqx.Module):
@@ -42,3 +42,10 @@ def dense_jacobian(model, x):
     flat, unflatten = ravel_pytree(params)
     jacobian = jax.jacobian(lambda theta: fn(unflatten(theta), x).ravel())(flat)
     return jacobian, flat, unflatten, fn
+
+
+def trained(model, data, **settings):
+    """The flat parameters after training with defaults that suit these small problems."""
+    defaults = {"loss": squared_error, "solver": sgd(0.05), "schedule": Every(1), "num_steps": 30}
+    result = train(model, {"train": data}, **(defaults | settings))
+    return ravel_pytree(result.state.params)[0], result

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from iterlin.core.linearise import residual_bytes
-from iterlin.nets import MLP, LeNet, build, initialise
+from iterlin.nets import MLP, LeNet, build, convolution, initialise
 from iterlin.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
 
 
@@ -30,8 +30,10 @@ def same_function_and_derivatives(f, g, *arguments):
 
 
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize("length", [1, 20, 10000], ids=["rows", "blocks", "at once"])
 @pytest.mark.parametrize(("size", "channels"), [(1, 1), (2, 3), (3, 1), (5, 2)])
-def test_convolution_by_rows_is_that_of_lax(padding, size, channels):
+def test_convolution_by_rows_is_that_of_lax(padding, length, size, channels, monkeypatch):
+    monkeypatch.setattr(convolution, "LENGTH", length)
     x_key, kernel_key = jax.random.split(jax.random.key(0))
     x = jax.random.normal(x_key, (7, 6, channels))
     kernel = jax.random.normal(kernel_key, (size, size, channels, 4))
@@ -59,6 +61,13 @@ def test_convolution_keeps_the_image_and_not_its_patches():
 @pytest.mark.parametrize("shape", [(8, 8, 3), (7, 5, 2)])
 def test_pooling_is_that_of_lax(shape):
     same_function_and_derivatives(max_pool, lax_pool, jax.random.normal(jax.random.key(0), shape))
+
+
+def test_of_equal_values_pooling_counts_the_first_as_lax_does():
+    x = jax.random.randint(jax.random.key(0), (8, 8, 20), 0, 2).astype(float)
+    cotangent = jax.random.normal(jax.random.key(1), (4, 4, 20))
+    (ours,), (lax,) = (jax.vjp(pool, x)[1](cotangent) for pool in (max_pool, lax_pool))
+    np.testing.assert_array_equal(ours, lax)
 
 
 def test_the_papers_lenet_has_1250_values_before_its_dense_layers():

@@ -16,25 +16,17 @@ from iterlin.core import (
     Outcome,
     adam,
     batches,
+    blocks,
     cross_entropy,
     functional,
     ggn_max_eigenvalue,
     sgd,
     squared_error,
-    train,
 )
 from iterlin.core.batches import FullBatch
 from iterlin.core.begin import begin
 from iterlin.core.phases import Problem, Stop, advance, initial_state
-from iterlin.core.records import log_spaced_steps
-from tests.problems import affine, classification, dense_jacobian, mlp, regression
-
-
-def trained(model, data, **settings):
-    """The flat parameters after training with defaults that suit these small problems."""
-    defaults = {"loss": squared_error, "solver": sgd(0.05), "schedule": Every(1), "num_steps": 30}
-    result = train(model, {"train": data}, **(defaults | settings))
-    return ravel_pytree(result.state.params)[0], result
+from tests.problems import affine, classification, dense_jacobian, mlp, regression, trained
 
 
 def by_optax(model, data, loss, optimiser, num_steps, batches=None):
@@ -213,41 +205,6 @@ def test_training_stops_when_the_network_fits():
     assert ends[-1]["network_train_loss"] <= 0.1 < ends[-2]["network_train_loss"]
 
 
-def test_records_hold_the_network_and_its_proxy():
-    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
-    _, result = trained(model, data, loss=cross_entropy, schedule=Every(10), num_steps=40)
-    by_step = {record["step"]: record for record in result.records}
-    assert by_step[0]["network_train_loss"] == by_step[0]["proxy_train_loss"]
-    assert by_step[0]["linearisation_error"] == by_step[0]["distance_init"] == 0
-    assert [by_step[step]["feature_updates"] for step in (10, 20, 30, 40)] == [0, 1, 2, 3]
-    end = by_step[40]
-    params, fn = functional(model)
-    f = fn(result.state.params, data[0])
-    f_lin = Linearised(fn, result.state.params0)(result.state.params, data[0])
-    np.testing.assert_allclose(end["network_train_loss"], cross_entropy(f, data[1]), rtol=1e-10)
-    np.testing.assert_allclose(end["proxy_train_loss"], cross_entropy(f_lin, data[1]), rtol=1e-10)
-    np.testing.assert_allclose(end["linearisation_error"], jnp.sqrt(jnp.mean((f - f_lin) ** 2)), rtol=1e-10)
-    distance = optax.tree.norm(optax.tree.sub(result.state.params, params))
-    np.testing.assert_allclose(end["distance_init"], distance, rtol=1e-10)
-    assert end["distance_phase"] < end["distance_init"]
-
-
-def test_every_split_is_measured_and_only_the_first_is_trained_on():
-    model, data, other = mlp(jax.random.key(0)), classification(jax.random.key(1)), classification(jax.random.key(2))
-    settings = {"loss": cross_entropy, "solver": sgd(0.1), "schedule": Every(2), "num_steps": 10}
-    alone = train(model, {"train": data}, **settings).records[-1]
-    both = train(model, {"train": data, "test": other}, **settings).records[-1]
-    assert {name: both[name] for name in alone} == alone
-    assert set(both) - set(alone) == {f"{m}_test_{q}" for m in ("network", "proxy") for q in ("loss", "accuracy")}
-
-
-def test_log_spaced_steps():
-    steps = log_spaced_steps(1000, 3)
-    assert steps == [0, 1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
-    assert log_spaced_steps(0, 3) == [0]
-    assert log_spaced_steps(1, 3) == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -271,7 +228,7 @@ def test_impossible_schedules():
 
 @pytest.mark.parametrize("schedule", [Every(7), Continuously()])
 def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, monkeypatch):
-    monkeypatch.setattr(batches, "CHUNK", 5)  # of 12 examples
+    monkeypatch.setattr(blocks, "CHUNK", 5)  # of 12 examples
     model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
     kept, again = (trained(model, data, loss=cross_entropy, schedule=schedule, hoist=hoist) for hoist in (True, False))
     np.testing.assert_allclose(again[0], kept[0], rtol=1e-10, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Full batches and seeded mini-batches of the lazy problem, and evaluation in chunks."""
+"""Full batches and seeded mini-batches of the lazy problem."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
+from iterlin.core.blocks import in_chunks
 from iterlin.core.linearise import Linearised, Network
 
-CHUNK = 2000  # examples that are evaluated at once, so that memory does not grow with the data
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
 
 Predict = Callable[[PyTree[Array]], Float[Array, "n out"]]
@@ -69,15 +69,3 @@ class MiniBatch(eqx.Module):
 
     def _permutation(self, epoch):
         return jax.random.permutation(jax.random.fold_in(self.key, epoch), self.init())
-
-
-def in_chunks(outputs: Callable[[Array], PyTree[Array]], x: Array) -> PyTree[Array]:
-    """The outputs for all n inputs, `CHUNK` of them at a time."""
-    if len(x) <= CHUNK:
-        return outputs(x)
-    whole = len(x) // CHUNK * CHUNK
-    chunks = jax.lax.map(outputs, x[:whole].reshape(-1, CHUNK, *x.shape[1:]))
-    flat = jax.tree.map(lambda f: f.reshape(whole, *f.shape[2:]), chunks)
-    if whole == len(x):
-        return flat
-    return jax.tree.map(lambda f, rest: jnp.concatenate([f, rest]), flat, outputs(x[whole:]))

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch, in_chunks
+from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch
+from iterlin.core.blocks import in_chunks
 from iterlin.core.linearise import functional, residual_bytes
 from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, initial_state
@@ -31,9 +32,11 @@ def begin(
         raise ValueError(f"the damping λ must be at least 0, got {damping}")
     params, fn = functional(model)
     x, y = data
-    if hoist is None:
-        hoist = residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
-    batches = FullBatch(hoist) if batch_size is None else _mini_batches(batch_size, len(x), key)
+    if batch_size is None:
+        fits = hoist is None and residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
+        batches = FullBatch(fits or bool(hoist))
+    else:
+        batches = _mini_batches(batch_size, len(x), key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
     max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from iterlin.core.batches import in_chunks
+from iterlin.core.blocks import in_chunks
 from iterlin.core.kernels import empirical_ntk
 from iterlin.core.linearise import Linearised
 from iterlin.core.phases import Problem, State, Stop, relinearised

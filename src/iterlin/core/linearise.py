@@ -1,12 +1,15 @@
 """The first-order Taylor expansion of a network in its parameters."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import optax
 from jaxtyping import Array, Float, PyTree
+
+from iterlin.core.blocks import in_blocks
 
 CACHE = 2**21  # bytes that a processor's cache holds
 
@@ -63,16 +66,13 @@ class _Functional(eqx.Module):
     rest: Any
 
     def __call__(self, params, x):
-        def whole(params):
+        def whole(params, x):
             return jax.vmap(eqx.combine(params, self.rest))(x)
 
         if jax.default_backend() != "cpu":
-            return whole(params)
-        share = CACHE * len(x) // max(1, residual_bytes(whole, params))
-        block = 1 << max(0, share.bit_length() - 1)  # the power of two below
-        if block >= len(x):
-            return whole(params)
-        return jax.lax.map(eqx.combine(params, self.rest), x, batch_size=block)
+            return whole(params, x)
+        kept = residual_bytes(lambda params: whole(params, x), params)
+        return in_blocks(partial(whole, params), x, CACHE * len(x) // max(1, kept))
 
 
 def residual_bytes(fn: Callable[[PyTree[Array]], Array], params: PyTree[Array]) -> int:

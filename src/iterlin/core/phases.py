@@ -39,6 +39,7 @@ class State(eqx.Module):
     diverged: Bool[Array, ""]
 
 
+@eqx.filter_jit
 def initial_state(params: PyTree[Array], solver: Solver, batches: FullBatch | MiniBatch) -> State:
     """The state before the first step: θ_s = θ_0."""
     return State(

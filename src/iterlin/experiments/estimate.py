@@ -12,8 +12,8 @@ import jax.numpy as jnp
 
 from iterlin.config import Scale
 from iterlin.core import Every, Linearised, Never, cross_entropy, sgd
-from iterlin.core.batches import CHUNK
 from iterlin.core.begin import begin
+from iterlin.core.blocks import CHUNK
 from iterlin.core.phases import Stop, advance
 from iterlin.core.records import measure
 from iterlin.data.sets import DATA_SETS
@@ -52,13 +52,14 @@ def estimate(scale: Scale) -> Estimate:
     def steps(schedule: Every, num_steps: int) -> float:
         return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
 
+    # The data, which a record joins to one array besides.
     held = 4 * math.prod(data.image_shape) * sum(scale.data.sizes.values())
     more = sum(scale.data.sizes.values()) / sum(sizes.values())
     return Estimate(
         step=_seconds_a_step(partial(steps, Every(1))),
         lazy_step=_seconds_a_step(partial(steps, Never())),
         record=more * _seconds(record, linearised, problem.loss, state.params, state.params0, splits),
-        memory=held + max(program.compiled.memory_analysis().temp_size_in_bytes for program in (train, record)),
+        memory=2 * held + max(program.compiled.memory_analysis().temp_size_in_bytes for program in (train, record)),
         num_params=sum(leaf.size for leaf in jax.tree.leaves(state.params)),
     )
 

@@ -1,5 +1,6 @@
 """Networks, by the names that params.yaml uses."""
 
+import equinox as eqx
 import jax
 from jaxtyping import Array
 
@@ -10,6 +11,7 @@ from iterlin.nets.mlp import MLP as MLP
 NETS = {"lenet": LeNet, "mlp": MLP}
 
 
+@eqx.filter_jit  # one small program instead of dozens
 def build(name: str, input_shape: tuple[int, ...], num_classes: int, *, initialisation: str, key: Array, **settings):
     """The network `name` for inputs of this shape, with freshly drawn parameters."""
     build_key, weight_key = jax.random.split(key)

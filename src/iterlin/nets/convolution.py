@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 DIMENSIONS = ("NHWC", "HWIO", "NHWC")
+LENGTH = 256  # of the rows of a matrix: products of shorter ones are slow, longer ones copy the image more often
 
 
 def conv2d(
@@ -29,22 +30,39 @@ def conv2d(
 # The derivatives keep the image alone and unfold it again: reading back `size` times as much costs more.
 @partial(jax.checkpoint, static_argnums=2, prevent_cse=False)
 def conv2d_by_rows(x: Array, kernel: Array, padding: str) -> Array:
-    """The same as one matrix product for each row of the kernel, with the image unfolded along its width."""
+    """The same by matrix products, each for as many rows of the kernel as make it `LENGTH` long."""
     size, _, channels, out = kernel.shape
     if padding == "SAME":
         before = (size - 1) // 2
         x = jnp.pad(x, ((before, size - 1 - before), (before, size - 1 - before), (0, 0)))
     rows, columns = x.shape[0] - size + 1, x.shape[1] - size + 1
     unfolded = jnp.concatenate([x[:, j : j + columns] for j in range(size)], axis=-1)
-    by_row = kernel.reshape(size, size * channels, out)
-    return reduce(jnp.add, (unfolded[i : i + rows] @ by_row[i] for i in range(size)))
+    at_once = max(1, LENGTH // (size * channels))
+
+    def product(first: int) -> Array:
+        block = range(first, min(first + at_once, size))
+        patches = jnp.concatenate([unfolded[i : i + rows] for i in block], axis=-1)
+        return patches @ kernel[first : first + at_once].reshape(-1, out)
+
+    return reduce(jnp.add, map(product, range(0, size, at_once)))
 
 
 def max_pool(x: Float[Array, "height width channels"]) -> Float[Array, "rows columns channels"]:
     """2×2 max-pooling with stride 2; an odd last row or column is left out."""
     x = x[: x.shape[0] // 2 * 2, : x.shape[1] // 2 * 2]
-    top = jnp.maximum(x[0::2, 0::2], x[0::2, 1::2])
-    return jnp.maximum(top, jnp.maximum(x[1::2, 0::2], x[1::2, 1::2]))
+    top, bottom = (_maximum(x[i::2, 0::2], x[i::2, 1::2]) for i in range(2))
+    return _maximum(top, bottom)
+
+
+@jax.custom_jvp
+def _maximum(a: Array, b: Array) -> Array:
+    """Of equal values the first one counts in the derivative, as in `lax.reduce_window`: one selection, no division."""
+    return jnp.maximum(a, b)
+
+
+@_maximum.defjvp
+def _maximum_jvp(values, tangents):
+    return jnp.maximum(*values), jnp.where(values[0] >= values[1], *tangents)
 
 
 class Conv2d(eqx.Module):
