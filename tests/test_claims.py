@@ -24,7 +24,6 @@ def runs(shifts=(), noise=0.002, number=10, **columns):
                     "cell": cell,
                     "run": range(number),
                     "outcome": "fitted",
-                    "last_phase_ended": True,
                     "network_validation_stopped": accuracy,
                     "proxy_validation_stopped": accuracy,
                 }
@@ -79,10 +78,15 @@ def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
 
 
-def test_without_a_certificate_there_is_no_verdict_on_tgn():
-    table = runs({"tgn": -9})
-    table.loc[(table["cell"] == "tgn") & (table["run"] == 0), "last_phase_ended"] = False
-    assert verdicts(table)["E-SWEEP-5"] == UNKNOWN
+@pytest.mark.parametrize(
+    ("cell", "unknown"),
+    [("1e8", {"E-SWEEP-3", "E-SWEEP-4"}), ("tgn", {"E-SWEEP-4", "E-SWEEP-5"}), ("inf", set())],
+)
+def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(cell, unknown):
+    table = runs({"10": 3, "1e6": 3, "1e8": -9, "tgn": -9, "inf": -9})
+    assert set(verdicts(table).values()) == {YES, NO}
+    table.loc[(table["cell"] == cell) & (table["run"] == 0), "outcome"] = "step_limit"
+    assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown
 
 
 def test_holm_is_that_of_the_textbook():

@@ -10,12 +10,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from pkgutil import resolve_name
+from typing import Any
 
 from iterlin.config import ParamsError, Scale, load
-
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
 
 
 def begin_stage() -> tuple[Scale, list[str]]:
@@ -68,15 +66,20 @@ def num_workers(threads: int) -> int:
 
 
 def run_side_by_side(
-    function: Callable[[Task], Answer], tasks: Sequence[Task], threads: int, progress: Callable[[Iterable], Iterable]
-) -> list[Answer]:
-    """The function's answers in the order of the tasks, computed in several processes at once.
+    function: str, tasks: Sequence[Any], threads: int, progress: Callable[[Iterable], Iterable]
+) -> list[Any]:
+    """The answers of `function`, "module:name", in the order of the tasks, computed in several processes at once.
+
+    It is named and not given, so that what it imports, such as jax, is imported once, in the process that these are
+    forked from.
 
     **Raises**: `SystemExit` naming the remedy if a process is killed, as it is when memory runs out.
     """
     workers = min(len(tasks), num_workers(threads))
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(function, task) for task in tasks]
+    context = get_context("forkserver")
+    context.set_forkserver_preload([function.partition(":")[0]])
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        futures = [pool.submit(_call, function, task) for task in tasks]
         try:
             for future in progress(as_completed(futures)):
                 future.result()
@@ -87,3 +90,7 @@ def run_side_by_side(
                 f"ITERLIN_WORKERS={max(1, workers // 2)} and run `dvc repro` again"
             )
         return [future.result() for future in futures]
+
+
+def _call(function: str, task: Any) -> Any:
+    return resolve_name(function)(task)

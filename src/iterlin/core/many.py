@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, PyTree
 
 from iterlin.core.jumps import advance_in_jumps
 from iterlin.core.linearise import Linearised
+from iterlin.core.losses import Loss
 from iterlin.core.phases import Problem, State, Stop, advance
 from iterlin.core.records import Splits, measure
 from iterlin.core.schedules import Every, Schedule
@@ -54,7 +55,7 @@ class Alone:
 
     def look(self) -> list[Seen]:
         """How the run stands."""
-        return [_seen(_values(self._state, _measure(self._job, self._state, self._train)), ())]
+        return [_seen(_values(self._state, _measure(*_measurable(self._job, self._state), self._train)), ())]
 
     def states(self) -> list[State]:
         """Its state."""
@@ -90,7 +91,7 @@ class Together:
 
     def look(self) -> list[Seen]:
         """How the runs stand."""
-        values = _values(self._state, _measure_together(self._job, self._state, self._train))
+        values = _values(self._state, _measure_together(*_measurable(self._job, self._state), self._train))
         return [_seen(values, run) for run in self._runs]
 
     def states(self) -> list[State]:
@@ -98,9 +99,9 @@ class Together:
         return [jax.tree.map(lambda value, run=run: value[run], self._state) for run in self._runs]
 
 
-def _measured(job: Job, state: State, train: str) -> dict[str, Array]:
-    linearised = Linearised(job.problem.fn, state.params0)
-    return measure(linearised, job.problem.loss, state.params, job.origin, job.splits, train=train)
+def _measurable(job: Job, state: State) -> tuple[Linearised, Loss, PyTree[Array], PyTree[Array], Splits]:
+    """What a record is made of. The solver and its state are not: what a solver keeps on the host may be no array."""
+    return Linearised(job.problem.fn, state.params0), job.problem.loss, state.params, job.origin, job.splits
 
 
 def _advanced(job: Job, schedule: Schedule, state: State, stop: Stop, moving: Bool[Array, ""]) -> State:
@@ -111,8 +112,8 @@ def _advanced(job: Job, schedule: Schedule, state: State, stop: Stop, moving: Bo
 
 
 _RUNS = eqx.if_array(0)
-_measure = eqx.filter_jit(_measured)
-_measure_together = eqx.filter_jit(eqx.filter_vmap(_measured, in_axes=_RUNS))
+_measure = eqx.filter_jit(measure)
+_measure_together = eqx.filter_jit(eqx.filter_vmap(measure, in_axes=_RUNS))
 _advance_together = eqx.filter_jit(eqx.filter_vmap(_advanced, in_axes=(_RUNS, None, _RUNS, None, _RUNS)))
 
 

@@ -23,6 +23,7 @@ def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
     """A row a model, learning rate, tolerance and run: evaluations, and the relative error of the outputs."""
     check = scale.flow_check
     tasks = [(scale, data, *cell) for cell in product(SCHEDULES, check.learning_rates, range(check.num_seeds))]
+    compared = f"{__name__}:{compare.__name__}"
     with tqdm(total=len(tasks), desc="flow and explicit steps", unit="run") as bar:
 
         def progress(finished):
@@ -30,10 +31,11 @@ def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
                 yield item
                 bar.update()
 
-        return pd.DataFrame(chain.from_iterable(run_side_by_side(_compare, tasks, scale.threads, progress)))
+        return pd.DataFrame(chain.from_iterable(run_side_by_side(compared, tasks, scale.threads, progress)))
 
 
-def _compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
+def compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
+    """The rows of one model, learning rate and run."""
     scale, data, name, learning_rate, run = task
     check = scale.flow_check
     split_key, init_key, _ = keys(scale.seed, run, "result")

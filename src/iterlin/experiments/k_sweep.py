@@ -8,12 +8,13 @@ from typing import Any
 from tqdm import tqdm
 
 from iterlin.config import Scale, parse_period
-from iterlin.experiments.training_run import Recipe, run_kept
+from iterlin.experiments.recipe import Recipe
 from iterlin.live import shown_live
 from iterlin.results import write_cell
 from iterlin.runtime import run_side_by_side
 
 TGN = "tgn"
+TRAIN = "iterlin.experiments.training_run:run_kept"
 
 
 def recipe(scale: Scale, learning_rate: float, period: str, run: int) -> Recipe:
@@ -77,6 +78,6 @@ def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: 
                 bar.update(len(item.result()))
 
         tasks = [(group, data) for group in groups]
-        folders = chain.from_iterable(run_side_by_side(run_kept, tasks, scale.threads, progress))
+        folders = chain.from_iterable(run_side_by_side(TRAIN, tasks, scale.threads, progress))
     for path, recipes in cells.items():
         write_cell(path, list(islice(folders, len(recipes))))

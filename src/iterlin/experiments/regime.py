@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from iterlin.config import FixedRate, Scale
-from iterlin.experiments.training_run import max_eigenvalue
 from iterlin.runtime import run_side_by_side
+
+MAX_EIGENVALUE = "iterlin.experiments.training_run:max_eigenvalue"
 
 
 def find_regime(scale: Scale, data: Path) -> dict[str, Any]:
@@ -15,7 +16,9 @@ def find_regime(scale: Scale, data: Path) -> dict[str, Any]:
         return {"learning_rate": rule.learning_rate}
     net, sizes = scale.net.model_dump(), scale.data.sizes
     tasks = [(scale.seed, draw, net, sizes, data) for draw in range(rule.num_seeds)]
-    eigenvalues = run_side_by_side(max_eigenvalue, tasks, scale.threads, progress=iter)
+    eigenvalues = run_side_by_side(
+        "iterlin.experiments.training_run:max_eigenvalue", tasks, scale.threads, progress=iter
+    )
     return {
         "learning_rate": float(f"{rule.stability / max(eigenvalues):.3g}"),
         "stability": rule.stability,

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -30,6 +30,7 @@ from iterlin.core import (
     train_many,
 )
 from iterlin.data.splits import Split, draw_splits
+from iterlin.experiments.recipe import Recipe
 from iterlin.nets import build
 from iterlin.nets.saved import save
 from iterlin.runlog import RunLog
@@ -39,23 +40,6 @@ CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
 SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow}
 # Runs that set the regime and runs that results are read from never share a key.
 PURPOSES = {"result": 0, "regime": 1}
-
-
-class Recipe(NamedTuple):
-    """What a run depends on besides its data, in plain values."""
-
-    seed: int
-    run: int  # its key is folded into the seed's, so that more runs leave the old ones as they are
-    threads: int
-    runs_at_once: int  # in one program, which rounds differently for another number of them
-    precision: str
-    sizes: dict[str, int]
-    net: dict[str, Any]
-    training: dict[str, Any]
-    solver: dict[str, Any]  # its name, and what it needs besides η
-    learning_rate: float
-    period: float | None  # K, or None to re-linearise on convergence
-    tolerance: float | None
 
 
 def keys(seed: int, run: int, purpose: str) -> tuple[jax.Array, jax.Array, jax.Array]:
