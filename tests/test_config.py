@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin.config import ParamsError, load, parse_period
+from iterlin.config import ParamsError, load
+from iterlin.settings import parse_period
 from tests.clone import ROOT, Clone
 
 yaml = YAML(typ="safe")
@@ -128,10 +129,11 @@ def test_periods():
 
 
 def test_the_names_in_the_types_are_those_of_the_registries():
-    from iterlin.config import Initialisation, KSweep, Scale
+    from iterlin.config import Scale
     from iterlin.experiments.training_run import SOLVERS
     from iterlin.nets import NETS
     from iterlin.nets.initialise import INITIALISERS
+    from iterlin.settings import Initialisation, KSweep
 
     def names(model):
         return set(get_args(model.model_fields["name"].annotation))

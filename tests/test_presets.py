@@ -53,17 +53,25 @@ def test_a_run_of_more_than_an_hour_is_started_only_on_request(tmp_path):
     assert "too small for two 5×5 convolutions" in done.stderr
 
 
-SAID_IN_DVC_YAML = {"src/iterlin/config.py", "src/iterlin/layout.py"}  # under params and outs
+SAID_IN_DVC_YAML = {f"src/iterlin/{name}.py" for name in ("config", "settings", "layout")}  # under params and outs
+
+
+def modules(file):
+    """The modules of ours that a file imports, or names with a function that other processes are to run."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iterlin."):
+            yield node.module
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"iterlin(\.\w+)+:\w+", str(node.value)):
+            yield node.value.partition(":")[0]
 
 
 def imported(file, found=frozenset()):
-    """The modules of ours that a file imports, and those that they import."""
-    for node in ast.walk(ast.parse((ROOT / file).read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iterlin."):
-            path = "src/" + node.module.replace(".", "/")
-            module = f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
-            if module not in found | SAID_IN_DVC_YAML:
-                found = imported(module, found | {module})
+    """The files of these modules, and of those that they import."""
+    for name in modules(file):
+        path = "src/" + name.replace(".", "/")
+        module = f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
+        if module not in found | SAID_IN_DVC_YAML:
+            found = imported(module, found | {module})
     return found
 
 

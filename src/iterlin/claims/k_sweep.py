@@ -6,7 +6,7 @@ The margin is one point, which is what T calls comparable. K counts steps of the
 import pandas as pd
 
 from iterlin.claims.verdicts import Claim, Evidence, below, equivalent, paired, some_above
-from iterlin.config import parse_period
+from iterlin.settings import parse_period
 
 NETWORK, PROXY = "network_validation_stopped", "proxy_validation_stopped"
 GD = ("1", NETWORK)

@@ -7,11 +7,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from iterlin.config import Scale, parse_period
+from iterlin.config import Scale
 from iterlin.experiments.recipe import Recipe
 from iterlin.live import shown_live
 from iterlin.results import write_cell
 from iterlin.runtime import run_side_by_side
+from iterlin.settings import parse_period
 
 TGN = "tgn"
 TRAIN = "iterlin.experiments.training_run:run_kept"

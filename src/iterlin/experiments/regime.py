@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from iterlin.config import FixedRate, Scale
+from iterlin.config import Scale
 from iterlin.runtime import run_side_by_side
+from iterlin.settings import FixedRate
 
 MAX_EIGENVALUE = "iterlin.experiments.training_run:max_eigenvalue"
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from iterlin.config import parse_period
+from iterlin.settings import parse_period
 
 SETTINGS: Any = {
     "axes.grid": True,

@@ -1,0 +1,28 @@
+"""The report: one Markdown text from tables and figures, and the same as one self-contained HTML page."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from iterlin.config import Scale
+from iterlin.report.claims import claims_section
+from iterlin.report.flow_check import flow
+from iterlin.report.k_sweep import figures, sensitivity, sweep
+from iterlin.report.page import html as html
+from iterlin.report.setting import setting
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
+    """The text of the report."""
+    sections = [
+        f"# Iterative linearisation: the `{scale.name}` scale",
+        setting(scale, data, regime),
+        claims_section(claims),
+        sweep(scale, tables["k_sweep"]),
+        figures(scale, tables["flow_check"]),
+        sensitivity(scale, tables["sensitivity"]),
+        flow(scale, tables["flow_check"], tables["k_sweep"]),
+    ]
+    return "\n\n".join(sections) + "\n"

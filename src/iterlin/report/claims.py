@@ -1,0 +1,23 @@
+"""What the sources claim, and the verdicts."""
+
+import pandas as pd
+
+
+def claims_section(claims: dict[str, dict]) -> str:
+    """A row a claim."""
+    rows = pd.DataFrame(
+        {
+            "id": list(claims),
+            "claim": [f"{claim['statement']} ({claim['source']}: {claim['paper']})" for claim in claims.values()],
+            "verdict": [f"**{claim['verdict']}**" for claim in claims.values()],
+            "evidence (points, 95 %)": [claim["evidence"] for claim in claims.values()],
+        }
+    )
+    return f"""## Claims
+
+What the sources claim, and what these runs say. A claim is *reproduced* or *not reproduced* if its test or that of its
+opposite has p ≤ 0.05, and otherwise *not testable at this scale*. That two things coincide is shown by an equivalence
+test. The margin is one point, which is what T calls comparable; p-values are corrected for the number of claims (Holm).
+Settings and claims were written down before any run with this `seed` at the `laptop` scale (see params.yaml).
+
+{rows.to_markdown(index=False, disable_numparse=True)}"""

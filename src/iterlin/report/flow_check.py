@@ -1,0 +1,45 @@
+"""B-FLOW: how far the flow is from explicit steps."""
+
+import pandas as pd
+
+from iterlin.config import Scale
+from iterlin.report.tables import NAMES, markdown_table
+
+
+def flow(scale: Scale, check: pd.DataFrame, sweep: pd.DataFrame) -> str:
+    """The errors measured, and whether explicit steps of E-SWEEP would be stable."""
+    rows = pd.DataFrame(
+        {
+            "model": check["model"],
+            "η": check["learning_rate"].map("{:g}".format),
+            "explicit steps": check["steps"],
+            "tolerance": check["tolerance"].map("{:g}".format),
+            "evaluations": check["evaluations"].map("{:g}".format),
+            "ηλ_max": check["eta_lambda_max"].map("{:.2g}".format),
+            "estimated error": check["error_estimate"].map("{:.1%}".format),
+            "measured error": check["error"].map("{:.1%}".format),
+        }
+    )
+    return f"""## Gradient flow against explicit steps
+
+Many small steps of gradient descent follow the gradient flow. Here both train the same networks for the same time, the
+linear proxy about its initialisation (K = ∞) and the network itself (K = 1). Measured is the distance between the
+outputs on the test data, relative to how far the explicit steps moved them: the largest of {scale.flow_check.num_seeds}
+runs. It holds the O(η) by which explicit steps differ from their flow. The estimate is the integrator's own: its local
+errors, added up, relative to the path of the parameters.
+
+{markdown_table(rows)}
+
+{_stability(scale, sweep)}"""
+
+
+def _stability(scale: Scale, sweep: pd.DataFrame) -> str:
+    if scale.k_sweep.solver.name == "gradient_descent":
+        return "E-SWEEP above took explicit steps."
+    sharpest = sweep["max_eta_lambda_max"].max()
+    if sharpest < 2:
+        return f"""In E-SWEEP above, ηλ_max was at most {sharpest:.2g}: explicit steps would be stable (ηλ_max < 2)
+everywhere, and the flow stands for them."""
+    unstable = ", ".join(NAMES.get(cell, str(cell)) for cell in sweep.loc[sweep["max_eta_lambda_max"] >= 2, "cell"])
+    return f"""In E-SWEEP above, ηλ_max reached {sharpest:.2g}: explicit steps would be unstable (ηλ_max ≥ 2) for
+K = {unstable}. **There the flow is not those steps.**"""

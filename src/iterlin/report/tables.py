@@ -1,0 +1,16 @@
+"""Tables of the report, in Markdown."""
+
+import pandas as pd
+
+NAMES = {"inf": "∞", "tgn": "TGN"}
+
+
+def percent(table: pd.DataFrame, name: str) -> list[str]:
+    """Means and the half widths of their intervals, in percent."""
+    pairs = zip(100 * table[f"{name}_mean"], 100 * table[f"{name}_high"], strict=True)
+    return ["–" if pd.isna(mean) else f"{mean:.1f} ± {high - mean:.1f}" for mean, high in pairs]
+
+
+def markdown_table(rows: pd.DataFrame) -> str:
+    """The table, its first column to the left and the others to the right."""
+    return rows.to_markdown(index=False, disable_numparse=True, colalign=("left", *("right",) * (rows.shape[1] - 1)))

@@ -1,0 +1,188 @@
+"""The sections of params.yaml as strict types."""
+
+import math
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from iterlin.data.sets import DATA_SETS
+
+MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
+
+
+def parse_period(label: str) -> float:
+    """The number of steps K that a label such as `1e3` or `inf` stands for."""
+    if label == "inf":
+        return math.inf
+    mantissa, _, exponent = label.partition("e")
+    return int(mantissa) * 10 ** int(exponent or 0)
+
+
+def _period_label(value: object) -> str:
+    label = str(value)
+    if isinstance(value, bool | float) or not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
+        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {value!r}')
+    if label != "inf" and parse_period(label) >= MAX_STEPS:
+        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {value!r}')
+    return label
+
+
+def _factor_label(label: str) -> str:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", label) or float(label) == 0:
+        raise ValueError(f'a factor must be a positive decimal number in quotes, such as "0.5", got {label!r}')
+    return label
+
+
+def _data_name(name: str) -> str:
+    if name not in DATA_SETS:
+        raise ValueError(f"there is no data set {name!r}, but {', '.join(DATA_SETS)}")
+    return name
+
+
+def _distinct(parse):
+    def check(labels: list[str]) -> list[str]:
+        if len({parse(label) for label in labels}) < len(labels):
+            raise ValueError(f"two entries are the same number in {labels}")
+        return labels
+
+    return AfterValidator(check)
+
+
+Count = Annotated[int, Field(ge=1)]
+Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+Periods = Annotated[list[Annotated[str, BeforeValidator(_period_label)]], Field(min_length=1), _distinct(parse_period)]
+Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
+Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
+
+
+class Strict(BaseModel):
+    """No unknown key, no conversion of types, no change after loading."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Data(Strict):
+    """Which data, and how many examples each run draws for its splits."""
+
+    name: Annotated[str, AfterValidator(_data_name)]
+    num_train: Count
+    num_validation: Count
+    num_test: Count
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        data = DATA_SETS[self.name]
+        asked = {"num_train + num_validation": self.num_train + self.num_validation, "num_test": self.num_test}
+        there_are = {"num_train + num_validation": data.num_examples - data.num_test, "num_test": data.num_test}
+        if not data.num_test:
+            asked = {"num_train + num_validation + num_test": sum(self.sizes.values())}
+            there_are = {"num_train + num_validation + num_test": data.num_examples}
+        for what, wanted in asked.items():
+            if wanted > there_are[what]:
+                raise ValueError(f"{what} is {wanted}, but {self.name} has {there_are[what]} examples for that")
+        return self
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"train": self.num_train, "validation": self.num_validation, "test": self.num_test}
+
+
+class LeNet(Strict):
+    """NET-LENET."""
+
+    name: Literal["lenet"]
+    channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    kernel: Count
+    padding: Literal["VALID", "SAME"]
+    widths: list[Count]
+    initialisation: Initialisation
+
+
+class MLP(Strict):
+    """A multilayer perceptron."""
+
+    name: Literal["mlp"]
+    width: Count
+    depth: Count
+    initialisation: Initialisation
+
+
+class FixedRate(Strict):
+    """A learning rate that is given."""
+
+    rule: Literal["fixed"]
+    learning_rate: Positive
+
+
+class StableRate(Strict):
+    """The rule for the learning rate: ηλ_max = `stability` at the sharpest of `num_seeds` initialisations."""
+
+    rule: Literal["stable"]
+    stability: Annotated[float, Field(gt=0, lt=2)]
+    num_seeds: Count
+
+
+class Training(Strict):
+    """What all training runs share."""
+
+    batch_size: Count | None
+    fit_loss: Positive
+    divergence_factor: Annotated[float, Field(gt=1, allow_inf_nan=False)]
+    records_per_decade: Count
+
+
+class GradientDescent(Strict):
+    """Explicit steps."""
+
+    name: Literal["gradient_descent"]
+
+
+class Flow(Strict):
+    """Gradient flow for the time of the steps; `tolerance` bounds the error of one of its own steps."""
+
+    name: Literal["flow"]
+    tolerance: Fraction
+
+
+class KSweep(Strict):
+    """E-SWEEP: its solver, its step limit, its first record after step 0, and its axis."""
+
+    solver: Annotated[GradientDescent | Flow, Field(discriminator="name")]
+    num_steps: Steps
+    first_record: Count
+    periods: Periods
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class TGNBaseline(Strict):
+    """Adam on every lazy problem, to ‖g‖ ≤ `tolerance`·‖g₀‖."""
+
+    learning_rate: Positive
+    tolerance: Fraction
+    num_steps: Steps
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class Sensitivity(Strict):
+    """The part of E-SWEEP that is run again by gradient descent at multiples of its η.
+
+    Times ηK and η·`num_steps` stay: K and `num_steps` count steps of the sweep.
+    """
+
+    factors: Factors
+    periods: Periods
+    num_steps: Steps
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class FlowCheck(Strict):
+    """Gradient flow with these tolerances against `num_steps` explicit steps with these learning rates."""
+
+    learning_rates: Annotated[list[Positive], Field(min_length=1)]
+    num_steps: Steps
+    tolerances: Annotated[list[Fraction], Field(min_length=1)]
+    num_seeds: Count
