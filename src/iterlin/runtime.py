@@ -15,6 +15,8 @@ from typing import Any
 
 from iterlin.config import ParamsError, Scale, load
 
+LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import
+
 
 def begin_stage() -> tuple[Scale, list[str]]:
     """The parameters, and the cell of this stage, which DVC names `stage@scale-cell` in `DVC_STAGE`.
@@ -70,14 +72,14 @@ def run_side_by_side(
 ) -> list[Any]:
     """The answers of `function`, "module:name", in the order of the tasks, computed in several processes at once.
 
-    It is named and not given, so that what it imports, such as jax, is imported once, in the process that these are
-    forked from.
+    It is named and not given, so that only these import jax. They are forked from a process that has imported the
+    libraries, and nothing of ours: what has computed with jax, as a module may that makes an array, cannot be forked.
 
     **Raises**: `SystemExit` naming the remedy if a process is killed, as it is when memory runs out.
     """
     workers = min(len(tasks), num_workers(threads))
     context = get_context("forkserver")
-    context.set_forkserver_preload([function.partition(":")[0]])
+    context.set_forkserver_preload(LIBRARIES)
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         futures = [pool.submit(_call, function, task) for task in tasks]
         try:
