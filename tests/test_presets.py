@@ -61,8 +61,8 @@ def modules(file):
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iterlin."):
             yield node.module
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"iterlin(\.\w+)+:\w+", str(node.value)):
-            yield node.value.partition(":")[0]
+        elif isinstance(node, ast.Constant) and (named := re.fullmatch(r"(iterlin(?:\.\w+)+):\w+", str(node.value))):
+            yield named[1]
 
 
 def imported(file, found=frozenset()):

@@ -11,12 +11,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from iterlin.config import Scale
-from iterlin.core import Continuously, Every, Flow, Linearised, Never, cross_entropy, functional, sgd, train
+from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
 from iterlin.experiments.training_run import initial, keys
 from iterlin.runtime import run_side_by_side
 
-# The schedules under which explicit steps and the flow train each model.
-SCHEDULES = {"proxy": (Never(), Never()), "network": (Every(1), Continuously())}
+SCHEDULES = {"proxy": Never(), "network": Continuously()}  # K = ∞ and K = 1
 
 
 def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
@@ -43,19 +42,18 @@ def compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
     params0, fn = functional(model)
     x = splits["test"][0]
 
-    def outputs(solver, schedule):
+    def outputs(solver):
         settings = {"num_steps": check.num_steps, "first_record": check.num_steps, "divergence_factor": float("inf")}
-        result = train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, **settings)
+        result = train(model, splits, loss=cross_entropy, solver=solver, schedule=SCHEDULES[name], **settings)
         params = result.state.params
         return Linearised(fn, params0)(params, x) if name == "proxy" else fn(params, x), result
 
-    explicitly, flowing = SCHEDULES[name]
-    reference, _ = outputs(sgd(learning_rate), explicitly)
+    reference, _ = outputs(sgd(learning_rate))
     moved = jnp.linalg.norm(reference - fn(params0, x))
 
     def rows() -> Iterator[dict[str, Any]]:
         for tolerance in check.tolerances:
-            reached, result = outputs(Flow(learning_rate, tolerance), flowing)
+            reached, result = outputs(Flow(learning_rate, tolerance))
             yield {
                 "model": name,
                 "learning_rate": learning_rate,
