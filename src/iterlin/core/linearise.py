@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.blocks import in_blocks
 
-CACHE = 2**21  # bytes that a processor's cache holds
+CACHE = 2**19  # bytes: half of what the second-level cache of a core often holds
 
 
 class Linearised(eqx.Module):
