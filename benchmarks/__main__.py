@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 HERE = Path(__file__).parent
 TOLERANCE = 0.25  # by which a ratio may be worse than its baseline: two runs on a shared machine differ by less
 
@@ -32,7 +34,7 @@ def main() -> int:
         if name in args.groups if args.groups else name != "gpu":
             times = measured(pairs, args.repetitions)
             rows += [row(pair, times, baseline) for pair in pairs]
-    print(markdown(rows))
+    print(markdown(rows, HEADER))
     args.csv.parent.mkdir(parents=True, exist_ok=True)
     args.csv.write_text("".join(",".join(f'"{cell}"' for cell in cells) + "\n" for cells in [HEADER, *rows]))
     if args.write_baseline:
@@ -78,7 +80,7 @@ def row(pair, times: dict, baseline: dict[str, float]) -> list[str]:
     if ours is None or other is None:
         return [pair.name, "", "", "", "", expected, "not installed"]
     ratios = [a / b for a, b in zip(ours, other, strict=True)]
-    low, ratio, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    low, ratio, high = np.quantile(ratios, (0.25, 0.5, 0.75))
     if "PyTorch" in pair.name:
         verdict = "shown"  # its threads wait for each other, so its times depend on what else the machine does
     else:  # worse only if three repetitions in four say so
@@ -95,9 +97,9 @@ def row(pair, times: dict, baseline: dict[str, float]) -> list[str]:
     ]
 
 
-def markdown(rows: list[list[str]]) -> str:
+def markdown(rows: list[list[str]], header: list[str]) -> str:
     """The table as Markdown."""
-    lines = [HEADER, ["---"] * len(HEADER), *rows]
+    lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

@@ -84,7 +84,7 @@ def _accuracy_of_flow(scale: Scale, check: pd.DataFrame) -> str:
     found = " and ".join(f"{error:.1%} ({model})" for model, error in errors.items())
     measured = f"its outputs were off by up to {found} of their movement" if found else "its error was not measured"
     return f"""All K but TGN follow the gradient flow with the tolerance {solver.tolerance:g}: against
-{scale.flow_check.num_steps:g} explicit steps {measured}."""
+{scale.flow_check.num_steps:g} explicit steps (the last section) {measured}."""
 
 
 def sensitivity(scale: Scale, table: pd.DataFrame) -> str:

@@ -1,0 +1,168 @@
+"""What the papers' scale costs on this device: `python -m benchmarks.paper_scale --help`.
+
+The papers' LeNet on 32×32 colour images, through the package's own training. Everything is measured here but the row that says
+that it is extrapolated.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from benchmarks import jax_steps as jx
+from benchmarks.__main__ import markdown, measured
+from benchmarks.pairs import HOISTED_FLOOR, LINEARISED_FLOOR, PLAIN_FLOOR, Pair, on
+from benchmarks.problems import CLASSES, LeNetProblem
+from iterlin.core import Every, Flow, Never, cross_entropy, sgd, train
+from iterlin.core.begin import begin
+from iterlin.core.many import Job, Together
+from iterlin.core.phases import Stop
+from iterlin.nets import LeNet
+
+HEADER = ["what", "measured", "unit", "of the arithmetic's rate"]
+PRECISIONS = ("float32", "tensorfloat32", "bfloat16")
+RATE, SHORT = 1e-5, 1e-3  # η of T fig. 4, and one with which few steps move the network
+UPDATES, PERIOD = 10, 5 * 10**6  # of E-AUG: T §4.1 says 8 to 12 updates
+
+Row = list[str]
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.paper_scale", description=__doc__)
+    parser.add_argument(
+        "--examples", type=int, default=45_000, help="of CIFAR-10, or random ones if TFDS_DATA_DIR has none"
+    )
+    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=1000, help="that a measurement takes")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 4, 16, 64], help="that train in one program")
+    parser.add_argument("--period", type=int, default=10**8, help="K of the phase that is integrated as a flow")
+    args = parser.parse_args()
+    mini = LeNetProblem(f"batch {args.batch}", args.batch, steps=args.steps)
+    full = LeNetProblem(
+        f"full batch {args.examples}", args.examples, steps=max(1, args.steps * args.batch // args.examples)
+    )
+    data, origin = images(args.examples)
+    print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}, {origin}\n")
+    rows = [
+        *speeds(mini, full),
+        *precisions(data, mini),
+        *together(data, mini, args.seeds),
+        *long_phase(data, args.period),
+    ]
+    print(markdown(rows, HEADER))
+
+
+def images(num_examples: int) -> tuple[tuple[jax.Array, jax.Array], str]:
+    """Standardised images and labels, and where they are from."""
+    if "TFDS_DATA_DIR" in os.environ:
+        from iterlin.data.sets import DATA_SETS
+
+        found = DATA_SETS["cifar10"].load()
+        x, y, origin = found.images[:num_examples].astype(np.float32), found.labels[:num_examples], "CIFAR-10"
+    else:
+        (x, y), origin = LeNetProblem("", num_examples).data(), "random data"
+    return (jnp.asarray((x - x.mean()) / x.std()), jnp.asarray(y, jnp.int32)), origin
+
+
+def speeds(mini: LeNetProblem, full: LeNetProblem) -> Iterator[Row]:
+    """Steps a second, with matrix products of as many operations beside them."""
+    for pair in (
+        on(mini, "plain", jx.plain, PLAIN_FLOOR),
+        on(mini, "linearised", jx.linearised, LINEARISED_FLOOR),
+        on(full, "plain", jx.plain, PLAIN_FLOOR),
+        on(full, "linearised, primal kept", jx.hoisted, HOISTED_FLOOR),
+    ):
+        yield [pair.name, *_speed(pair)]
+
+
+def _speed(pair: Pair) -> Row:
+    times = measured([pair], repetitions=3)
+    ours, floor = (float(np.median(times[side])) for side in (pair.ours, pair.other))
+    return [f"{1000 / ours:.4g}", "steps/s", f"{floor / ours:.0%}"]
+
+
+def precisions(data: tuple[jax.Array, jax.Array], problem: LeNetProblem) -> Iterator[Row]:
+    """What a cheaper precision of matrix products saves, and what it does to the network after the same steps."""
+    for precision in PRECISIONS:
+        with jax.default_matmul_precision(precision):
+            yield [
+                f"{problem.name}: linearised, {precision}",
+                *_speed(on(problem, "", jx.linearised, LINEARISED_FLOOR)),
+            ]
+            result = train(
+                _network(0),
+                {"train": data},
+                loss=cross_entropy,
+                solver=sgd(SHORT),
+                schedule=Every(max(1, problem.steps // 10)),
+                num_steps=problem.steps,
+                batch_size=problem.batch,
+                key=jax.random.key(0),
+            )
+        for name in ("network_train_accuracy", "network_train_loss"):
+            yield [f"{problem.steps} steps, {precision}: {name}", f"{result.records[-1][name]:.4g}", "", ""]
+
+
+def together(data: tuple[jax.Array, jax.Array], problem: LeNetProblem, numbers: Sequence[int]) -> Iterator[Row]:
+    """Steps of several runs in one program, and runs of E-AUG's length an hour: extrapolated from steady state."""
+    for number in numbers:
+        seconds = _seconds(_steps_together(data, problem, number))
+        rate = number * problem.steps / seconds
+        yield [f"{problem.name}: linearised, {number} runs at once", f"{rate:.4g}", "steps/s of all", ""]
+        hours = UPDATES * PERIOD / rate / 3600
+        yield [
+            f"E-AUG, K = {PERIOD:g}, {UPDATES} phases, {number} at once: EXTRAPOLATED",
+            f"{1 / hours:.3g}",
+            "runs/h",
+            "",
+        ]
+
+
+def _steps_together(data: tuple[jax.Array, jax.Array], problem: LeNetProblem, number: int) -> Callable[[], None]:
+    splits, solver = {"train": data}, sgd(RATE)
+    jobs, states = [], []
+    for seed in range(number):
+        settings = {"solver": solver, "loss": cross_entropy, "batch_size": problem.batch, "key": jax.random.key(seed)}
+        lazy, state = begin(_network(seed), data, **settings)
+        jobs.append(Job(lazy, solver, splits, state.params))
+        states.append(state)
+    group, taken = Together(jobs, states, Never()), 0
+
+    def run() -> None:
+        nonlocal taken
+        taken += problem.steps
+        group.advance(Stop(taken, problem.steps, taken), [True] * number)
+        jax.block_until_ready(group.states()[0].params)
+
+    return run
+
+
+def long_phase(data: tuple[jax.Array, jax.Array], period: int) -> Iterator[Row]:
+    """One full-batch phase as gradient flow, with its compilation."""
+    start = time.perf_counter()
+    settings = {"loss": cross_entropy, "num_steps": period, "first_record": period}
+    result = train(_network(0), {"train": data}, solver=Flow(RATE), schedule=Every(period), **settings)
+    name, end = f"{len(data[0])} examples: one phase of K = {period:g} as a flow", result.records[-1]
+    yield [name, f"{time.perf_counter() - start:.4g}", "s", ""]
+    yield [f"{name}, to step {end['step']:g}, {result.outcome.name}", f"{end['evaluations']:g}", "evaluations", ""]
+    yield [f"{name}: estimated error", f"{result.report['error_estimate']:.2g}", "of the path", ""]
+
+
+def _network(seed: int) -> LeNet:
+    return LeNet((32, 32, 3), CLASSES, key=jax.random.key(seed))
+
+
+def _seconds(run: Callable[[], None]) -> float:
+    run()  # compiles
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
