@@ -1,7 +1,7 @@
 """What the papers' scale costs on this device: `python -m benchmarks.paper_scale --help`.
 
-The papers' LeNet on 32×32 colour images, through the package's own training. Everything is measured here but the row that says
-that it is extrapolated.
+The papers' LeNet on 32×32 colour images, through the package's own training. Everything is measured here but the rows
+that say that they are extrapolated.
 """
 
 import argparse
