@@ -76,7 +76,7 @@ def row(pair, times: dict, baseline: dict[str, float]) -> list[str]:
     """Medians of the times and of the ratios within a repetition, and the quartiles of these."""
     ours, other = times[pair.ours], times[pair.other]
     known = baseline.get(pair.name)
-    expected = "" if known is None else f"{known:.2f}"
+    expected = "" if known is None else f"{known:.3g}"
     if ours is None or other is None:
         return [pair.name, "", "", "", "", expected, "not installed"]
     ratios = [a / b for a, b in zip(ours, other, strict=True)]
@@ -85,12 +85,12 @@ def row(pair, times: dict, baseline: dict[str, float]) -> list[str]:
         verdict = "shown"  # its threads wait for each other, so its times depend on what else the machine does
     else:  # worse only if three repetitions in four say so
         verdict = "new" if known is None else "worse" if low > known * (1 + TOLERANCE) else "holds"
-    spread = f"{low:.2f}–{high:.2f}"
+    spread = f"{low:.3g}–{high:.3g}"
     return [
         pair.name,
         f"{statistics.median(ours):.3g}",
         f"{statistics.median(other):.3g}",
-        f"{ratio:.2f}",
+        f"{ratio:.3g}",
         spread,
         expected,
         verdict,
