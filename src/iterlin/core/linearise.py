@@ -1,5 +1,6 @@
 """The first-order Taylor expansion of a network in its parameters."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.blocks import in_blocks
 
-CACHE = 2**19  # bytes: half of what the second-level cache of a core often holds
+CACHE = 2**19  # bytes a thread: half of what the second-level cache of a core often holds
 
 
 class Linearised(eqx.Module):
@@ -72,7 +73,8 @@ class _Functional(eqx.Module):
         if jax.default_backend() != "cpu":
             return whole(params, x)
         kept = residual_bytes(lambda params: whole(params, x), params)
-        return in_blocks(partial(whole, params), x, CACHE * len(x) // max(1, kept))
+        threads = int(os.environ.get("NPROC", os.cpu_count() or 1))  # of XLA, which share the work of a block
+        return in_blocks(partial(whole, params), x, threads * CACHE * len(x) // max(1, kept))
 
 
 def residual_bytes(fn: Callable[[PyTree[Array]], Array], params: PyTree[Array]) -> int:
