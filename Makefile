@@ -1,4 +1,4 @@
-# make repro   run the pipeline and write the report (YES=1 if it may take more than an hour)
+# make repro   run the pipeline and write the report (YES=1 if it may take more than an hour; JOBS cells at once)
 # make plan    how long that may take here, and how much memory and disk
 # make test    check everything
 # make ui      browse the runs in MLflow

@@ -2,10 +2,10 @@
 
 import argparse
 import os
-import subprocess
 import sys
 
 from iterlin.config import ParamsError, Scale, load
+from iterlin.jobs import CELLS, reproduce
 from iterlin.layout import Layout
 from iterlin.plan import hours, make_plan, pending, table
 
@@ -37,19 +37,11 @@ def plan(scale: Scale) -> None:
 
 
 def repro(scale: Scale) -> None:
-    """run `dvc repro`, unless it may take longer than an hour, and say what ran and where the report is"""
+    """run what `dvc repro` would, unless it may take longer than an hour, and say what ran and where the report is"""
     if os.environ.get("YES") != "1":
         _ask(scale)
-    ran: list[str] = []
-    with subprocess.Popen(["dvc", "repro"], stdout=subprocess.PIPE, text=True, bufsize=1) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            if line.startswith("Running stage '"):
-                ran.append(line.split("'")[1])
-    if process.returncode:
-        sys.exit(process.returncode)
-    trained = [stage for stage in ran if stage.startswith(("k_sweep@", "tgn_baseline@", "sensitivity@"))]
+    ran = reproduce(scale)
+    trained = [stage for stage in ran if stage.startswith(CELLS)]
     report = Layout(scale.name).report
     print(
         f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.\n"

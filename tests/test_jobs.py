@@ -1,0 +1,61 @@
+"""Cells side by side, in a clone at the smoke preset, against one after another in another clone."""
+
+import pytest
+
+from tests.clone import Clone
+
+UP_TO_DATE = "Data and pipelines are up to date."
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    clone = Clone(tmp_path_factory.mktemp("jobs"), "smoke")
+    clone.edit('"10", "inf"], num_seeds: 2}', '"10"], num_seeds: 2}')
+    return clone
+
+
+def test_the_bytes_do_not_depend_on_how_many_cells_run_at_once(clone, tmp_path):
+    done = clone.run("iterlin", "repro", JOBS="3")
+    assert "6 cells, 3 at once" in done.stdout
+    assert "15 stages ran, 6 of them trained a cell" in done.stdout
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
+    other = Clone(tmp_path, "smoke")
+    other.repro("k_sweep@smoke-10", "tgn_baseline@smoke")
+    for cell in ("results/smoke/k_sweep/10", "results/smoke/tgn"):
+        assert len(other.bytes_below(cell)) > 2
+        assert other.bytes_below(cell) == clone.bytes_below(cell)
+
+
+def test_then_there_is_nothing_to_do(clone):
+    done = clone.run("iterlin", "repro", JOBS="3")
+    assert "0 stages ran" in done.stdout
+    assert "at once" not in done.stdout
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
+def test_an_impossible_number_of_jobs_is_one_line(clone, jobs):
+    stage = clone.folder / "stages/claims.py"
+    stage.write_text(stage.read_text() + "\n")
+    done = clone.run("iterlin", "repro", check=False, JOBS=jobs)
+    assert done.returncode == 1
+    assert done.stderr.strip() == f"JOBS must be a whole number of at least 1, got '{jobs}'"
+
+
+def test_where_a_cell_fails_the_others_are_kept(clone):
+    clone.edit(
+        "learning_rate: 5.0e-3, tolerance: 0.1, num_steps: 300", "learning_rate: 4.0e-3, tolerance: 0.1, num_steps: 300"
+    )
+    clone.edit('"10"], num_seeds: 2}', '"10", "100"], num_seeds: 2}')
+    stage = clone.folder / "stages/tgn_baseline.py"
+    code = stage.read_text()
+    stage.write_text("raise SystemExit('no Adam today')\n")
+    done = clone.run("iterlin", "repro", check=False, JOBS="2")
+    assert done.returncode == 1
+    assert "no Adam today" in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last == "tgn_baseline@smoke failed; the other cells are kept. Run the same command again once it is mended"
+    stage.write_text(code)
+    done = clone.run("iterlin", "repro")
+    assert "Running stage 'tgn_baseline@smoke'" in done.stdout
+    assert "Running stage 'k_sweep" not in done.stdout
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
