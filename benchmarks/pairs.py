@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
 from benchmarks import torch_steps as pt
-from benchmarks.problems import DIGITS, FULL, MINI, NARROW, PAPER, PHASE, SMALL, LeNetProblem
+from benchmarks.problems import DIGITS, FULL, LONG, MINI, NARROW, PAPER, PHASE, SMALL, LeNetProblem
 
 
 class Side(NamedTuple):
@@ -59,6 +59,10 @@ GROUPS: dict[str, list[Pair]] = {
     "long phases": [
         on(PHASE, "flow / explicit steps", jx.flow, jx.hoisted),
         on(PHASE, "closed form / explicit steps", jx.closed_form, jx.squared),
+    ],
+    "longer phases": [
+        Pair("flow, a step: K = 500000 / K = 5000", Side(jx.flow, LONG), Side(jx.flow, PHASE)),
+        Pair("closed form, a step: K = 500000 / K = 5000", Side(jx.closed_form, LONG), Side(jx.closed_form, PHASE)),
     ],
     "stock jax": [
         on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),

@@ -1,7 +1,7 @@
 """The problems whose steps are timed: random data, since a step costs the same on any."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,4 +52,5 @@ PAPER = LeNetProblem("LeNet, full batch 45000", 45000)
 SMALL = LeNetProblem("LeNet, 64 examples", 64, steps=2)
 NARROW = LeNetProblem("LeNet, 25 channels, 256 examples", 256, channels=25)
 PHASE = LeNetProblem("digits, a phase of 5000 steps", 150, (8, 8, 1), 8, 3, "SAME", (64, 32), steps=5000)
+LONG = replace(PHASE, name="digits, a phase of 500000 steps", steps=500_000)
 DIGITS = LeNetProblem("digits, full batch 150", 150, (8, 8, 1), 8, 3, "SAME", (64, 32), steps=100)
