@@ -15,8 +15,6 @@ from iterlin.core import (
     OnConvergence,
     Outcome,
     adam,
-    batches,
-    blocks,
     cross_entropy,
     functional,
     ggn_max_eigenvalue,
@@ -24,7 +22,6 @@ from iterlin.core import (
     squared_error,
 )
 from iterlin.core.batches import FullBatch
-from iterlin.core.begin import begin
 from iterlin.core.phases import Problem, Stop, advance, initial_state
 from tests.problems import affine, classification, dense_jacobian, mlp, regression, trained
 
@@ -224,24 +221,6 @@ def test_impossible_schedules():
         Every(0)
     with pytest.raises(ValueError, match="the tolerance τ must lie between 0 and 1, got 1"):
         OnConvergence(1.0)
-
-
-@pytest.mark.parametrize("schedule", [Every(7), Continuously()])
-def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, monkeypatch):
-    monkeypatch.setattr(blocks, "CHUNK", 5)  # of 12 examples
-    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
-    kept, again = (trained(model, data, loss=cross_entropy, schedule=schedule, hoist=hoist) for hoist in (True, False))
-    np.testing.assert_allclose(again[0], kept[0], rtol=1e-10, atol=1e-12)
-
-
-def test_a_phase_keeps_what_fits_the_budget():
-    (x, y), settings = classification(jax.random.key(1), n=1000), {"loss": cross_entropy, "solver": sgd(0.1)}
-    wide = mlp(jax.random.key(0))
-    assert begin(wide, (x, y), **settings)[0].batches == batches.FullBatch(True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iterlin.core.begin.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
-        assert begin(wide, (x, y), **settings)[0].batches == batches.FullBatch(False)
-        assert begin(wide, (x, y), hoist=True, **settings)[0].batches == batches.FullBatch(True)
 
 
 def test_continuously_is_period_1():

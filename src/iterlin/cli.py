@@ -5,9 +5,9 @@ import os
 import sys
 
 from iterlin.config import ParamsError, Scale, load
-from iterlin.jobs import CELLS, reproduce
+from iterlin.jobs import reproduce
 from iterlin.layout import Layout
-from iterlin.plan import hours, make_plan, pending, table
+from iterlin.plan import cells_of, hours, make_plan, pending, table
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def repro(scale: Scale) -> None:
     if os.environ.get("YES") != "1":
         _ask(scale)
     ran = reproduce(scale)
-    trained = [stage for stage in ran if stage.startswith(CELLS)]
+    trained = set(cells_of(scale)) & set(ran)
     report = Layout(scale.name).report
     print(
         f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.\n"

@@ -1,6 +1,5 @@
 """Cells side by side on one machine. DVC runs one stage after another; several of it at once wait for its lock."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,15 +8,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from iterlin.config import Scale
+from iterlin.plan import cells_of, changed_stages
 from iterlin.runtime import num_workers
-
-CELLS = ("k_sweep@", "tgn_baseline@", "sensitivity@", "flow_check@")  # no cell reads what another writes
-
-
-def changed_stages() -> list[str]:
-    """The stages that DVC would run now, and those that are affected by them."""
-    status = subprocess.run(["dvc", "status", "--json"], capture_output=True, text=True).stdout
-    return list(json.loads(status or "{}"))
 
 
 def reproduce(scale: Scale) -> list[str]:
@@ -31,10 +23,11 @@ def reproduce(scale: Scale) -> list[str]:
     if changed_stages():
         ran += _dvc("repro", f"regime@{scale.name}")  # all that cells read
         workers = num_workers(scale.threads)
-        cells = [stage for stage in changed_stages() if stage.startswith(CELLS)]
+        changed = changed_stages()
+        cells = [cell for cell in cells_of(scale) if cell in changed]  # none reads what another writes
         jobs = min(len(cells), _jobs(workers))
         if jobs > 1:
-            ran += _side_by_side(cells[::-1], jobs, -(-workers // jobs))  # the longest come last in dvc.yaml
+            ran += _side_by_side(cells[::-1], jobs, -(-workers // jobs))  # the last are the longest
     return ran + _dvc("repro")
 
 

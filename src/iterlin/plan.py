@@ -4,20 +4,18 @@ import hashlib
 import json
 import math
 import os
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
-from iterlin.jobs import changed_stages
 from iterlin.runtime import num_workers, prepare_jax
 
 KEPT = Path(".cache/estimates")
 START = 10  # seconds until the processes of a cell compute
 PROCESS = 400 * 2**20  # bytes of a process that has imported its libraries
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
-
-
 EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
 
 
@@ -78,6 +76,17 @@ def work(scale: Scale) -> list[Work]:
             lazy=False,
         ),
     ]
+
+
+def cells_of(scale: Scale) -> list[str]:
+    """The stages that train, as DVC names them."""
+    return [cell for item in work(scale) for cell in item.cells]
+
+
+def changed_stages() -> list[str]:
+    """The stages that DVC would run now, and those that are affected by them."""
+    status = subprocess.run(["dvc", "status", "--json"], capture_output=True, text=True).stdout
+    return list(json.loads(status or "{}"))
 
 
 def make_plan(scale: Scale) -> list[dict[str, Any]]:
