@@ -27,7 +27,7 @@ def reproduce(scale: Scale) -> list[str]:
         cells = [cell for cell in cells_of(scale) if cell in changed]  # none reads what another writes
         jobs = min(len(cells), _jobs(workers))
         if jobs > 1:
-            ran += _side_by_side(cells[::-1], jobs, -(-workers // jobs))  # the last are the longest
+            ran += _side_by_side(cells[::-1], jobs, max(1, workers // jobs))  # the last are the longest
     return ran + _dvc("repro")
 
 

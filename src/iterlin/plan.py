@@ -105,7 +105,8 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
                 "cells": item.cells,
                 "runs": item.runs,
                 "hours": len(item.cells) * seconds / 3600,
-                "memory": side_by_side * (PROCESS + item.at_once * costs["memory"]),
+                # Other cells take the processors that this one leaves.
+                "memory": num_workers(scale.threads) * (PROCESS + item.at_once * costs["memory"]),
                 "disk": COPIES * len(item.cells) * item.runs * 4 * costs["num_params"],
             }
         )
