@@ -23,6 +23,6 @@ def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dic
         sweep(scale, tables["k_sweep"]),
         figures(scale, tables["flow_check"]),
         sensitivity(scale, tables["sensitivity"]),
-        flow(scale, tables["flow_check"], tables["k_sweep"]),
+        flow(scale, regime["learning_rate"], *(tables[name] for name in ("flow_check", "k_sweep", "k_sweep_runs"))),
     ]
     return "\n\n".join(sections) + "\n"

@@ -4,10 +4,11 @@ import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.report.tables import NAMES, markdown_table
+from iterlin.settings import parse_period
 
 
-def flow(scale: Scale, check: pd.DataFrame, sweep: pd.DataFrame) -> str:
-    """The errors measured, and whether explicit steps of E-SWEEP would be stable."""
+def flow(scale: Scale, learning_rate: float, check: pd.DataFrame, sweep: pd.DataFrame, runs: pd.DataFrame) -> str:
+    """The errors measured, how far that goes, and whether explicit steps of E-SWEEP would be stable."""
     rows = pd.DataFrame(
         {
             "model": check["model"],
@@ -30,7 +31,22 @@ errors, added up, relative to the path of the parameters.
 
 {markdown_table(rows)}
 
-{_stability(scale, sweep)}"""
+{_stability(scale, sweep)}{_reach(scale, learning_rate, check, runs)}"""
+
+
+def _reach(scale: Scale, learning_rate: float, check: pd.DataFrame, runs: pd.DataFrame) -> str:
+    if scale.k_sweep.solver.name == "gradient_descent":
+        return ""
+    compared = (check["learning_rate"] * check["steps"]).max()
+    longest = learning_rate * max(map(parse_period, set(scale.k_sweep.periods) - {"inf"}))
+    if longest <= compared:
+        return ""
+    cell, estimate = max(zip(runs["cell"], runs["error_estimate"].fillna(0), strict=True), key=lambda pair: pair[1])
+    return f"""
+
+The comparison goes up to the time ηt = {compared:g}; the longest finite phase of E-SWEEP lasts ηK = {longest:g}.
+Beyond what was compared, the accuracy of the flow rests on its own estimate, which was at most {estimate:.0%} in a
+run (K = {NAMES.get(cell, cell)})."""
 
 
 def _stability(scale: Scale, sweep: pd.DataFrame) -> str:
