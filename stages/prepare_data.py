@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import zipfile
 
 import numpy as np
 
@@ -21,10 +22,20 @@ def main() -> None:
         examples = data.load()
     except DataError as error:
         sys.exit(str(error))
-    file = io.BytesIO()
-    np.savez(file, images=examples.images, labels=examples.labels, official_test=examples.official_test)
-    write_bytes(layout.data, file.getvalue())
+    arrays = {"images": examples.images, "labels": examples.labels, "official_test": examples.official_test}
+    write_bytes(layout.data, npz(arrays))
     write_text(layout.data_card, json.dumps(describe(scale.data.name, data, examples), indent=2) + "\n")
+
+
+def npz(arrays: dict[str, np.ndarray]) -> bytes:
+    """As `np.savez`, with the same bytes from every Python: that makes ZIP64 entries, which differ between releases."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue())
+    return file.getvalue()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import socket
+import zipfile
 
 import pandas as pd
 import pytest
@@ -62,6 +63,13 @@ def test_no_output_knows_where_or_when_it_was_made(clone):
     texts = {name: content for name, content in outputs.items() if name.endswith((".csv", ".json", ".md", ".html"))}
     assert len(texts) > 10
     assert not [name for name, content in texts.items() if machine.search(content)]
+
+
+def test_the_data_have_the_same_bytes_whatever_python_wrote_them(clone):
+    with zipfile.ZipFile(clone.folder / "data/smoke.npz") as archive:
+        entries = archive.infolist()
+    assert [entry.filename for entry in entries] == ["images.npy", "labels.npy", "official_test.npy"]
+    assert {entry.extract_version for entry in entries} == {20}  # ZIP64, of which releases of Python differ, is 45
 
 
 def test_mlflow_shows_the_sweep(clone, client):
