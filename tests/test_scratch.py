@@ -1,11 +1,17 @@
+import subprocess
+import sys
+import threading
+
 import pytest
 
 from iterlin import scratch
+from iterlin.scratch import alone
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(scratch, "SCRATCH", tmp_path / "runs")
+    monkeypatch.setattr(scratch, "WORK", tmp_path / "work")
     monkeypatch.setattr(scratch, "PACKAGE", tmp_path / "package")
     (tmp_path / "package" / "core").mkdir(parents=True)
     (tmp_path / "package" / "core" / "a.py").write_text("1")
@@ -16,7 +22,7 @@ def folder(tmp_path, monkeypatch):
 
 def kept(description, code, compute):
     """For a single description."""
-    (entry,) = scratch.kept([description], code, lambda folders: compute(folders[0]))
+    (entry,) = scratch.kept([description], code, lambda folders, _: compute(folders[0]))
     return entry
 
 
@@ -47,30 +53,94 @@ def test_a_change_of_the_code_that_it_depends_on_and_of_no_other_computes_again(
     assert len(calls) == count
 
 
-def test_what_fails_leaves_nothing_behind(folder):
-    def fail(unfinished):
-        (unfinished / "half").touch()
+def test_what_fails_is_no_result_and_finds_its_progress_the_next_time(folder):
+    def fail(folders, progress):
+        (folders[0] / "half").touch()
+        (progress / "step").write_text("7")
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError, match="no"):
-        kept({}, ("core",), fail)
-    assert list((folder / "runs").iterdir()) == []
+        scratch.kept([{}], ("core",), fail)
+    assert not (folder / "runs").exists()
+
+    def go_on(folders, progress):
+        (folders[0] / "result").write_text((progress / "step").read_text())
+
+    (entry,) = scratch.kept([{}], ("core",), go_on)
+    assert (entry / "result").read_text() == "7"
+    assert list((folder / "work").iterdir()) == []
 
 
-def test_two_that_finish_at_once_agree(folder):
-    def overtaken(unfinished):
-        (unfinished / "result").write_text("mine")
-        kept({}, ("core",), compute([]))
+def test_what_was_trained_and_not_all_moved_is_not_trained_again(folder, monkeypatch):
+    seeds, move = [{"seed": seed} for seed in range(3)], scratch._move
 
-    entry = kept({}, ("core",), overtaken)
-    assert (entry / "result").read_text() == "1"
-    assert [path.name for path in (folder / "runs").iterdir()] == [entry.name]
+    def stopped(source, entry):
+        if source.name == "1":
+            raise KeyboardInterrupt
+        move(source, entry)
+
+    def fill(folders, progress):
+        for i, path in folders.items():
+            (path / "result").write_text(str(i))
+
+    monkeypatch.setattr(scratch, "_move", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        scratch.kept(seeds, ("core",), fill)
+    monkeypatch.setattr(scratch, "_move", move)
+    assert len(list((folder / "runs").iterdir())) == 1
+    entries = scratch.kept(seeds, ("core",), lambda folders, progress: pytest.fail("trained again"))
+    assert [(entry / "result").read_text() for entry in entries] == ["0", "1", "2"]
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from iterlin.scratch import alone
+
+with alone(Path(sys.argv[1]), "the lock"):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def holder(lock):
+    child = subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdin=-1, stdout=-1, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "held\n"
+    return child
+
+
+def test_a_second_process_waits_for_the_first_and_says_for_which(folder, capfd):
+    with holder(folder / "lock") as first:
+        threading.Timer(0.5, first.communicate, ["go on\n"]).start()
+        with alone(folder / "lock", "the lock"):
+            assert first.wait() == 0
+    assert capfd.readouterr().err == f"waiting for process {first.pid}, which has the lock\n"
+
+
+def test_the_lock_of_a_process_that_was_killed_is_free(folder, capfd):
+    with holder(folder / "lock") as first:
+        first.kill()
+        first.wait()
+        with alone(folder / "lock", "the lock"):
+            pass
+    assert capfd.readouterr().err == ""
+
+
+def test_two_groups_with_a_run_in_common_agree(folder):
+    def overtaken(folders, progress):
+        for path in folders.values():
+            (path / "result").write_text("mine")
+        kept({"seed": 1}, ("core",), compute([]))
+
+    entries = scratch.kept([{"seed": 0}, {"seed": 1}], ("core",), overtaken)
+    assert [(entry / "result").read_text() for entry in entries] == ["mine", "1"]
 
 
 def test_of_several_only_those_that_are_missing_are_computed():
     calls = []
 
-    def fill(folders):
+    def fill(folders, progress):
         calls.append(list(folders))
         for i, folder in folders.items():
             (folder / "result").write_text(str(i))

@@ -194,8 +194,8 @@ def test_the_example_of_the_documentation_runs(clone, own):
 
 @pytest.mark.parametrize(("word", "status"), [("trained\n", "FINISHED"), ("", "KILLED")])
 def test_runs_appear_as_their_logs_grow(clone, own, word, status):
-    folder = clone.folder / ".cache/runs/unfinished-test"
-    folder.mkdir()
+    folder = clone.folder / ".cache/work/these/0"
+    folder.mkdir(parents=True, exist_ok=True)
     head = {"stage": "k_sweep@smoke-inf", "run": 0, "started": time.time()}
     record = {"seconds": 1, "step": 0, "network_test_accuracy": 0.5, "proxy_test_accuracy": 0.4}
     record |= {"network_train_loss": 1.0, "feature_updates": 0}

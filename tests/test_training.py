@@ -139,7 +139,7 @@ def test_on_convergence_ends_a_phase_at_the_first_parameters_with_a_certificate(
     assert end.due
     assert not before.due
     assert norm(end) <= 0.1 * norm(start) < norm(before)
-    after = advance(problem, solver, schedule, end, Stop(step + 1, step, step + 1))
+    after = advance(problem, solver, schedule, end.at_record(), Stop(step + 1, step, step + 1))
     assert (after.feature_updates, after.phase_step) == (1, 1)
 
 

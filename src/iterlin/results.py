@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,27 +14,38 @@ from pathlib import Path
 import pandas as pd
 
 FLOATS = "%.8g"
+UNFINISHED = Path(".cache/unfinished")
 
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """A folder to fill, which takes the place of `path` only once it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
-        new = Path(unfinished) / "new"
+    with _unfinished(path) as new:
         new.mkdir()
         yield new
         if path.exists():
-            os.replace(path, Path(unfinished) / "old")
+            os.replace(path, new.with_name("old"))
         os.replace(new, path)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file that is never seen half-written."""
+    with _unfinished(path) as new:
+        new.write_bytes(content)
+        os.replace(new, path)
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """Where to write what is to be at `path`: not beside it, where DVC would count what a process that was killed has
+    left there as a result. One process at a time writes an output.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}-{os.getpid()}")
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
+    folder = UNFINISHED / hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    yield folder / "new"
+    shutil.rmtree(folder)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -18,15 +18,25 @@ NAME = "log.jsonl"
 class RunLog:
     """Writes a line about the run and its machine, then a line a record with the seconds since the start.
 
-    Of runs that train at once, each has the seconds of all.
+    Of runs that train at once, each has the seconds of all. A run that goes on where another process was stopped keeps
+    the times of what that had recorded.
     """
 
     def __init__(self, folder: Path, run: int, device: str):
         self._path = folder / NAME
+        head = {"stage": os.environ.get("DVC_STAGE", ""), "run": run, "started": time.time()} | machine(device)
+        try:
+            head, records = read(folder)
+        except (FileNotFoundError, ValueError):  # there is none, or its first line was cut off
+            records = []
+        self._known = {record["step"]: record["seconds"] for record in records}
         self._start = time.monotonic()
-        self._write({"stage": os.environ.get("DVC_STAGE", ""), "run": run, "started": time.time()} | machine(device))
+        self._path.unlink(missing_ok=True)
+        self._write(head)
 
     def __call__(self, record: dict[str, float]) -> None:
+        if (seconds := self._known.get(record["step"])) is not None:
+            self._start = time.monotonic() - seconds
         self._write({"seconds": round(time.monotonic() - self._start, 3)} | record)
 
     def _write(self, line: dict[str, Any]) -> None:

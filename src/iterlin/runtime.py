@@ -8,21 +8,26 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from iterlin.config import ParamsError, Scale, load
+from iterlin.endings import begin_worker, explain_failures, stop_with_a_word, stop_with_parent
+from iterlin.scratch import alone
 
 LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import
+_HELD = ExitStack()  # what a stage holds until its process ends
 
 
 def begin_stage() -> tuple[Scale, list[str]]:
     """The parameters, and the cell of this stage, which DVC names `stage@scale-cell` in `DVC_STAGE`.
 
     Also fixes what the processes of this stage inherit (`prepare_jax`). XLA's bytes change with the number of threads
-    of its pool, so that number is a parameter and not the machine's.
+    of its pool, so that number is a parameter and not the machine's. One process at a time is in a stage: what a DVC
+    that was killed has left behind ends first.
     """
     try:
         scale = load().scale
@@ -32,6 +37,10 @@ def begin_stage() -> tuple[Scale, list[str]]:
     name, *cell = item.split("-")
     if name != scale.name:
         sys.exit(f"DVC_STAGE is {stage}@{item}, not a stage of scale {scale.name}: run this through `dvc repro`")
+    stop_with_a_word()
+    stop_with_parent()
+    explain_failures()
+    _HELD.enter_context(alone(Path(".cache/stages") / f"{os.environ['DVC_STAGE']}.lock", "this stage"))
     prepare_jax(scale)
     return scale, cell
 
@@ -80,7 +89,7 @@ def run_side_by_side(
     workers = min(len(tasks), num_workers(threads))
     context = get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker) as pool:
         futures = [pool.submit(_call, function, task) for task in tasks]
         try:
             for future in progress(as_completed(futures)):
@@ -91,6 +100,9 @@ def run_side_by_side(
                 f"{stage}: a training process was killed, perhaps for lack of memory. Finished runs are kept: set "
                 f"ITERLIN_WORKERS={max(1, workers // 2)} and run `dvc repro` again"
             )
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
         return [future.result() for future in futures]
 
 

@@ -1,57 +1,100 @@
-"""Finished runs, kept outside DVC, so that a stage which starts again repeats none of them.
+"""Work in progress and finished runs, kept outside DVC, so that a stage which starts again repeats none of them.
 
 An entry is a folder named by the digest of everything that the run depends on: its parameters, its inputs, the code
-and the versions of the libraries that it runs.
+and the versions of the libraries that it runs. While runs train, they have a folder of their own in `WORK`, which one
+process at a time holds by a lock.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 SCRATCH = Path(".cache/runs")
+WORK = Path(".cache/work")
 PACKAGE = Path(__file__).parent
 LIBRARIES = ("jax", "jaxlib", "equinox", "optax", "numpy")
 
 
-def kept(descriptions: list[dict], code: tuple[str, ...], compute: Callable[[dict[int, Path]], None]) -> list[Path]:
+def kept(
+    descriptions: list[dict], code: tuple[str, ...], compute: Callable[[dict[int, Path], Path], None]
+) -> list[Path]:
     """The folders that `compute` filled for these descriptions, now or in earlier processes.
 
     `code` names the modules of this package, files or folders, that the results depend on. `compute` gets a folder for
-    the number of each description that has none yet, all at once. Each appears whole or not at all.
+    the number of each description that has none yet, all at once, and one for its progress: it finds in them what an
+    earlier process that was stopped has left. Each appears whole or not at all.
     """
     entries = [_entry(description, code) for description in descriptions]
-    missing = [i for i, entry in enumerate(entries) if not entry.exists()]
-    if not missing:
-        return entries
-    SCRATCH.mkdir(parents=True, exist_ok=True)
-    unfinished = {i: Path(tempfile.mkdtemp(dir=SCRATCH, prefix="unfinished-")) for i in missing}
-    try:
-        compute(unfinished)
-        for i, folder in unfinished.items():
-            _move(folder, entries[i])
-    finally:
-        for folder in unfinished.values():
-            shutil.rmtree(folder, ignore_errors=True)
+    work = WORK / _digest([entry.name for entry in entries])
+    if not all(entry.exists() for entry in entries):
+        with alone(work / "lock", "these runs"):
+            missing = {i: work / str(i) for i, entry in enumerate(entries) if not entry.exists()}
+            _fill(missing, work, compute)
+            for i, folder in missing.items():
+                _move(folder, entries[i])
+    shutil.rmtree(work, ignore_errors=True)
     return entries
 
 
-def _entry(description: dict, code: tuple[str, ...]) -> Path:
-    key = {"description": description, "code": _code_digest(code), "libraries": _versions()}
-    return SCRATCH / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+def _fill(folders: dict[int, Path], work: Path, compute: Callable[[dict[int, Path], Path], None]) -> None:
+    """Unless they are full already: then a process was stopped while it moved them."""
+    full, progress = work / "full", work / f"progress-{_digest(list(folders))}"
+    if not folders or full.exists():
+        return
+    for folder in (*folders.values(), progress):
+        folder.mkdir(exist_ok=True)
+    compute(folders, progress)
+    durable(*(file for folder in folders.values() for file in folder.iterdir()))
+    full.touch()
 
 
 def _move(folder: Path, entry: Path) -> None:
+    entry.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.replace(folder, entry)
     except OSError:
         if not entry.exists():  # else another process has finished the same run first
             raise
+
+
+@contextmanager
+def alone(lock: Path, what: str) -> Iterator[None]:
+    """Waits while another process holds the lock, which ends with its process, and says so."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            print(f"waiting for process {file.read()}, which has {what}", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def durable(*files: Path) -> None:
+    """Wait until the files are on the disk."""
+    for path in files:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _entry(description: dict, code: tuple[str, ...]) -> Path:
+    return SCRATCH / _digest({"description": description, "code": _code_digest(code), "libraries": _versions()})
+
+
+def _digest(key: object) -> str:
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @cache

@@ -8,6 +8,8 @@ from iterlin.core.linearise import functional as functional
 from iterlin.core.losses import accuracy as accuracy
 from iterlin.core.losses import cross_entropy as cross_entropy
 from iterlin.core.losses import squared_error as squared_error
+from iterlin.core.progress import Checkpoints as Checkpoints
+from iterlin.core.progress import Progress as Progress
 from iterlin.core.schedules import Continuously as Continuously
 from iterlin.core.schedules import Every as Every
 from iterlin.core.schedules import Never as Never

@@ -17,16 +17,14 @@ from iterlin.core.solvers.closed_form import ClosedForm, Eigenbasis, eigenbasis,
 
 
 def advance_in_jumps(problem: Problem, solver: ClosedForm, schedule: Every, state: State, stop: Stop) -> State:
-    """Train until the next record is wanted, or to divergence: the same state as from explicit steps."""
-    while stop.beyond(state) and not state.diverged:
-        if state.due:
-            state = relinearised(state, solver, schedule)
-        if state.solver_state is None:
-            state = dataclasses.replace(state, solver_state=_eigenbasis(problem, solver, state.params0))
-        state = _jump(problem, solver, schedule, state, stop)
-        if state.due and state.last_phase >= stop.gap:
-            break
-    return state
+    """The next jump towards a record, or to divergence: the same states as from explicit steps."""
+    if stop.reached(state):
+        return state
+    if state.due:
+        state = relinearised(state, solver, schedule)
+    if not state.solver_state.known:
+        state = dataclasses.replace(state, solver_state=_eigenbasis(problem, solver, state.params0))
+    return _jump(problem, solver, schedule, state, stop)
 
 
 def _eigenbasis(problem: Problem, solver: ClosedForm, params0) -> Eigenbasis:

@@ -1,5 +1,6 @@
 """What the training loop asks of its runs: of one alone, or of several that go together in one compiled program."""
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,33 +38,37 @@ class Seen(NamedTuple):
 
 
 class Alone:
-    """One run."""
+    """One run; `state` is its own."""
 
     def __init__(self, job: Job, state: State, schedule: Schedule):
-        self._job, self._state, self._schedule = job, state, schedule
+        if isinstance(job.solver, ClosedForm):  # its state is the host's from the start
+            state = dataclasses.replace(state, solver_state=job.solver.init(state.params))
+        self._job, self.state, self._schedule = job, state, schedule
         self._train = next(iter(job.splits))
 
-    def advance(self, stop: Stop, moving: Sequence[bool]) -> None:
-        """On to the next record."""
+    def advance(self, stop: Stop, moving: Sequence[bool]) -> bool:
+        """Towards the next record; false where it has only paused."""
         problem, solver, *_ = self._job
         if isinstance(solver, ClosedForm):
             assert isinstance(self._schedule, Every)  # as `check` has seen
-            self._state = advance_in_jumps(problem, solver, self._schedule, self._state, stop)
+            self.state = advance_in_jumps(problem, solver, self._schedule, self.state, stop)
         else:
             assert isinstance(solver, Stepwise)
-            self._state = advance(problem, solver, self._schedule, self._state, stop)
+            self.state = advance(problem, solver, self._schedule, self.state, stop)
+        return bool(stop.reached(self.state))
 
     def look(self) -> list[Seen]:
-        """How the run stands."""
-        return [_seen(_values(self._state, _measure(*_measurable(self._job, self._state), self._train)), ())]
+        """How the run stands, at a record."""
+        self.state = self.state.at_record()
+        return [_seen(_values(self.state, _measure(*_measurable(self._job, self.state), self._train)), ())]
 
     def states(self) -> list[State]:
         """Its state."""
-        return [self._state]
+        return [self.state]
 
 
 class Together:
-    """Several runs, which differ in the values of arrays alone.
+    """Several runs, which differ in the values of arrays alone; `state` holds those of all.
 
     All go as far as the slowest of them: one that is further waits for the others at its record, and one that has ended
     waits for the rest. What waits stays exactly as it is.
@@ -83,20 +88,23 @@ class Together:
         job = _stack(jobs)
         # The training data lie on the device once.
         self._job = eqx.tree_at(lambda job: (job.problem.x, job.problem.y), job, job.splits[self._train])
-        self._state, self._schedule, self._runs = _stack(states), schedule, range(len(jobs))
+        self.state, self._schedule, self._runs = _stack(states), schedule, range(len(jobs))
 
-    def advance(self, stop: Stop, moving: Sequence[bool]) -> None:
-        """Those that are moving go on to their next record."""
-        self._state = _advance_together(self._job, self._schedule, self._state, stop, jnp.asarray(moving))
+    def advance(self, stop: Stop, moving: Sequence[bool]) -> bool:
+        """Those that are moving go on towards their next record; false where one has only paused."""
+        moved = jnp.asarray(moving)
+        self.state = _advance_together(self._job, self._schedule, self.state, stop, moved)
+        return bool(jnp.all(stop.reached(self.state) | ~moved))
 
     def look(self) -> list[Seen]:
-        """How the runs stand."""
-        values = _values(self._state, _measure_together(*_measurable(self._job, self._state), self._train))
+        """How the runs stand, all at a record."""
+        self.state = self.state.at_record()
+        values = _values(self.state, _measure_together(*_measurable(self._job, self.state), self._train))
         return [_seen(values, run) for run in self._runs]
 
     def states(self) -> list[State]:
         """The states of the runs."""
-        return [jax.tree.map(lambda value, run=run: value[run], self._state) for run in self._runs]
+        return [jax.tree.map(lambda value, run=run: value[run], self.state) for run in self._runs]
 
 
 def _measurable(job: Job, state: State) -> tuple[Linearised, Loss, PyTree[Array], PyTree[Array], Splits]:
@@ -106,7 +114,7 @@ def _measurable(job: Job, state: State) -> tuple[Linearised, Loss, PyTree[Array]
 
 def _advanced(job: Job, schedule: Schedule, state: State, stop: Stop, moving: Bool[Array, ""]) -> State:
     assert isinstance(job.solver, Stepwise)
-    here = Stop(state.step, stop.gap, state.step)
+    here = Stop(state.step, stop.gap, state.step, stop.budget)
     stop = jax.tree.map(partial(jnp.where, moving), stop, here)
     return advance(job.problem, job.solver, schedule, state, stop)
 

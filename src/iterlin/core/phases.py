@@ -30,6 +30,7 @@ class State(eqx.Module):
     solver_state: Any
     order: Array | None  # the epoch's permutation
     step: Step  # t
+    recorded: Step  # the step of the last record
     phase_step: Step  # t − s
     last_phase: Step  # length of the last phase that ended
     feature_updates: Step
@@ -37,6 +38,10 @@ class State(eqx.Module):
     initial_norm: Float[Array, ""]  # ‖g‖ at the start of the phase
     due: Bool[Array, ""]  # the phase is over: the next step re-linearises first
     diverged: Bool[Array, ""]
+
+    def at_record(self) -> "State":
+        """The same, once it has been recorded."""
+        return eqx.tree_at(lambda state: state.recorded, self, self.step)
 
 
 @eqx.filter_jit
@@ -48,6 +53,7 @@ def initial_state(params: PyTree[Array], solver: Solver, batches: FullBatch | Mi
         solver_state=solver.init(params),
         order=batches.init(),
         step=_step_number(0),
+        recorded=_step_number(0),
         phase_step=_step_number(0),
         last_phase=_step_number(FOREVER),
         feature_updates=_step_number(0),
@@ -89,17 +95,23 @@ class Stop(eqx.Module):
     """Where the next record is wanted: at step `until`, `gap` steps after the last one.
 
     The ends of phases of `gap` steps or more are recorded too. Where phases are shorter, the record waits for the end
-    of the phase, up to step `latest`.
+    of the phase, up to step `latest`. Training also pauses once it has taken `budget` evaluations of the gradient.
     """
 
     until: Step = eqx.field(converter=_step_number)
     gap: Step = eqx.field(converter=_step_number)
     latest: Step = eqx.field(converter=_step_number)
+    budget: Step = eqx.field(converter=_step_number, default=FOREVER)
 
-    def beyond(self, state: State) -> Bool[Array, ""]:
+    def beyond(self, state: State) -> Bool[Array, "..."]:
         """Whether the record is still to come."""
         waiting = ~state.due & (state.last_phase < self.gap) & (state.step < self.latest)
         return (state.step < self.until) | waiting
+
+    def reached(self, state: State) -> Bool[Array, "..."]:
+        """Whether this is where the record is wanted, or the run has diverged."""
+        long_phase_over = state.due & (state.last_phase >= self.gap) & (state.step > state.recorded)
+        return ~self.beyond(state) | state.diverged | long_phase_over
 
     def remaining(self, step: Step) -> Step:
         """How many steps may be taken at once."""
@@ -108,19 +120,21 @@ class Stop(eqx.Module):
 
 @eqx.filter_jit
 def advance(problem: Problem, solver: Stepwise, schedule: Schedule, state: State, stop: Stop) -> State:
-    """Train until the next record is wanted, or to divergence."""
-    start = state.step
+    """Train until the next record is wanted, to divergence or to a pause, after which the same call goes on."""
+    start = state.evaluations
+
+    def within_budget(state):
+        return state.evaluations - start < stop.budget
 
     def running(state):
-        long_phase_over = state.due & (state.last_phase >= stop.gap) & (state.step > start)
-        return stop.beyond(state) & ~state.diverged & ~long_phase_over
+        return within_budget(state) & ~stop.reached(state)
 
     def phase(state):
         state = _select(state.due, relinearised(state, solver, schedule), state)
         value_and_gradient = problem.phase(state.params0, schedule)
 
         def in_phase(state):
-            return stop.beyond(state) & ~state.due & ~state.diverged
+            return within_budget(state) & stop.beyond(state) & ~state.due & ~state.diverged
 
         return jax.lax.while_loop(in_phase, partial(_step, problem, solver, schedule, stop, value_and_gradient), state)
 
@@ -163,6 +177,7 @@ def _step(problem, solver, schedule, stop, value_and_gradient, state: State) -> 
         solver_state=taken.state,
         order=order,
         step=state.step + taken.steps,
+        recorded=state.recorded,
         phase_step=phase_step,
         last_phase=jnp.where(due, phase_step, state.last_phase),
         feature_updates=state.feature_updates,

@@ -12,6 +12,7 @@ from iterlin.core.begin import begin
 from iterlin.core.losses import Loss
 from iterlin.core.many import Alone, Job, Seen, Together
 from iterlin.core.phases import State, Stop
+from iterlin.core.progress import Checkpoints, Keeper, Progress
 from iterlin.core.records import Splits, log_spaced_steps
 from iterlin.core.schedules import Continuously, Schedule
 from iterlin.core.solvers import Solver
@@ -55,6 +56,7 @@ def train(
     records_per_decade: int = 10,
     key: Array | None = None,
     on_record: Callable[[dict[str, float]], None] = lambda record: None,
+    checkpoints: Checkpoints | None = None,
 ) -> Result:
     """Train `model` by iterative linearisation.
 
@@ -77,7 +79,9 @@ def train(
     - `first_record`: the step of the first record after that at step 0.
     - `records_per_decade`: the density of the records, which also come at the ends of longer phases and at the end (see
       `Stop`).
-    - `on_record`: called with each record as soon as it is made.
+    - `on_record`: called with each record as soon as it is made, or restored.
+    - `checkpoints`: where the progress is kept, and restored from if there is any. The same call then goes on from
+      there, to the very result of one that was never interrupted.
 
     **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
     outcome.
@@ -94,6 +98,7 @@ def train(
         divergence_factor=divergence_factor,
         first_record=first_record,
         records_per_decade=records_per_decade,
+        checkpoints=checkpoints,
     )
     return result
 
@@ -121,6 +126,7 @@ def train_many(
     divergence_factor: float = 1e4,
     first_record: int = 1,
     records_per_decade: int = 10,
+    checkpoints: Checkpoints | None = None,
 ) -> list[Result]:
     """Train several runs at once in one compiled program, for a device that one of them does not fill.
 
@@ -138,18 +144,29 @@ def train_many(
     jobs, states = zip(*(_begin(run, loss, batch_size, hoist, divergence_factor) for run in runs), strict=True)
     group = Alone(jobs[0], states[0], schedule) if len(runs) == 1 else Together(jobs, states, schedule)
     histories = [_History(run, fit_loss) for run in runs]
+    keeper = Keeper(checkpoints)
 
     def record(moved: Sequence[bool]) -> None:
         for history, seen, has_moved in zip(histories, group.look(), moved, strict=True):
             if has_moved:
                 history.add(seen)
 
-    record([True] * len(runs))
+    def progress() -> Progress:
+        outcomes = [history.outcome and history.outcome.name for history in histories]
+        return Progress(group.state, [history.records for history in histories], outcomes)
+
+    if kept := keeper.restore(group.state):
+        group.state = kept.state
+        for history, records, outcome in zip(histories, kept.records, kept.outcomes, strict=True):
+            history.restore(records, outcome)
+    else:
+        record([True] * len(runs))
     for previous, until in itertools.pairwise(log_spaced_steps(num_steps, records_per_decade, first_record)):
         gap = until - previous
         while any(moving := [history.goes_on(until) for history in histories]):
-            group.advance(Stop(until, gap, min(until + gap, num_steps)), moving)
-            record(moving)
+            if group.advance(Stop(until, gap, min(until + gap, num_steps), keeper.budget), moving):
+                record(moving)
+            keeper.look(progress)
     return [history.result(state) for history, state in zip(histories, group.states(), strict=True)]
 
 
@@ -169,6 +186,13 @@ class _History:
             self.outcome = Outcome.diverged
         elif seen.due and self._fits(seen.record):
             self.outcome = Outcome.fitted
+
+    def restore(self, records: list[dict[str, float]], outcome: str | None) -> None:
+        """What another process has recorded."""
+        for record in records:
+            self.records.append(record)
+            self.run.on_record(record)
+        self.outcome = Outcome[outcome] if outcome else None
 
     def _fits(self, record: dict[str, float]) -> bool:
         """Where there are no classes, only the loss counts."""

@@ -11,7 +11,9 @@ import jax
 import numpy as np
 import pandas as pd
 
+from iterlin.checkpoints import FileCheckpoints
 from iterlin.core import (
+    Checkpoints,
     Continuously,
     Every,
     Flow,
@@ -60,7 +62,10 @@ def initial(
 
 
 def run_many(
-    recipes: list[Recipe], data: dict[str, np.ndarray], on_record: list[Callable[[dict[str, float]], None]]
+    recipes: list[Recipe],
+    data: dict[str, np.ndarray],
+    on_record: list[Callable[[dict[str, float]], None]],
+    checkpoints: Checkpoints | None = None,
 ) -> tuple[list[Result], list[dict[str, Any]]]:
     """Train at once what the recipes say, which differ in the run and the learning rate alone.
 
@@ -76,7 +81,8 @@ def run_many(
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None)
     runs += [silent] * (first.runs_at_once - len(runs))
-    results = train_many(runs, loss=cross_entropy, schedule=_schedule(first), **first.training)
+    settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
+    results = train_many(runs, **settings, **first.training)
     return results[: len(recipes)], descriptions
 
 
@@ -96,16 +102,17 @@ def _schedule(recipe: Recipe) -> Schedule:
 def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
     """The folders with the results of recipes that train at once, on the data in an `.npz` file.
 
-    What is kept already is not trained again.
+    What is kept already is not trained again, and what was stopped goes on from its last checkpoint.
     """
     recipes, data_path = task
     data = dict(np.load(data_path))
 
-    def compute(folders: dict[int, Path]) -> None:
+    def compute(folders: dict[int, Path], progress: Path) -> None:
         chosen = [recipes[i] for i in folders]
         device = jax.devices()[0].device_kind
         logs = [RunLog(folder, recipes[i].run, device) for i, folder in folders.items()]
-        trained = zip(chosen, folders.values(), *run_many(chosen, data, logs), strict=True)
+        results = run_many(chosen, data, logs, FileCheckpoints(progress))
+        trained = zip(chosen, folders.values(), *results, strict=True)
         for recipe, folder, result, description in trained:
             pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
             (folder / "run.json").write_text(json.dumps(summary(recipe, result)))

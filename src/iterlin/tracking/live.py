@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from iterlin.runlog import NAME, read
-from iterlin.scratch import SCRATCH
+from iterlin.scratch import SCRATCH, WORK
 from iterlin.tracking import place
 
 AFTER = 60.0  # seconds of training before anything is shown; ITERLIN_LIVE_AFTER overrides it
@@ -28,10 +28,10 @@ class Log(NamedTuple):
 def logs(stage: str, since: float) -> Iterator[Log]:
     """The runs of the stage that have trained since then, in the order in which they began."""
     found = []
-    for path in SCRATCH.glob(f"*/{NAME}"):
+    for path in [*WORK.glob(f"*/*/{NAME}"), *SCRATCH.glob(f"*/{NAME}")]:
         try:
             if path.stat().st_mtime >= since:
-                found.append(Log(not path.parent.name.startswith("unfinished-"), *read(path.parent)))
+                found.append(Log(path.is_relative_to(SCRATCH), *read(path.parent)))
         except (FileNotFoundError, ValueError):  # it was moved this moment, or has no line yet: the next look finds it
             continue
     yield from sorted((log for log in found if log.head["stage"] == stage), key=lambda log: log.head["started"])

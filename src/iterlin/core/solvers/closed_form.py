@@ -1,6 +1,6 @@
 """Gradient descent on the squared error of a lazy phase, in closed form: any number of steps at one price."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import numpy as np
@@ -24,6 +24,11 @@ class Eigenbasis(NamedTuple):
     num_examples: int
     damping: float  # λ
     error_estimate: float = 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether it has been computed."""
+        return self.vectors.size > 0
 
     @property
     def rates(self) -> Vector:
@@ -73,11 +78,13 @@ class ClosedForm(Solver):
                 f"{self.max_bytes:.2g}: raise max_bytes, or use the flow solver, which stores no kernel"
             )
 
-    def init(self, params: PyTree[Array]) -> None:
+    def init(self, params: PyTree[Array]) -> Eigenbasis:
         """No phase has its eigenbasis yet."""
+        return Eigenbasis(np.zeros(0), np.zeros((0, 0)), np.zeros(0), num_examples=0, damping=0.0)
 
-    def relinearise(self, params: PyTree[Array], state: Any) -> None:
+    def relinearise(self, params: PyTree[Array], state: Eigenbasis) -> Eigenbasis:
         """The next phase has a kernel of its own."""
+        return self.init(params)
 
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
         """α_t. Directions with Λ = 0 do not move θ."""
@@ -94,14 +101,14 @@ class ClosedForm(Solver):
         small = np.minimum(z, 0.5)  # where 1 − z would lose digits of z
         return np.where(z < 0.5, -np.expm1(steps * np.log1p(-small)), 1 - (1 - z) ** steps)
 
-    def report(self, state: Eigenbasis | None) -> dict[str, float]:
+    def report(self, state: Eigenbasis) -> dict[str, float]:
         """How the last phase was solved; empty before its first step.
 
         - `error_estimate`: ‖φφᵀVα_t − VΛα_t‖ / ‖r_0‖, where φ is the network's own: the error of the predicted
           f_lin(θ_t) that rounding in Θ and in its eigendecomposition makes.
         - `eta_lambda_max`: ηs for the largest rate s. Explicit steps are unstable above 2.
         """
-        if state is None:
+        if not state.known:
             return {}
         return {
             "error_estimate": state.error_estimate,

@@ -1,0 +1,68 @@
+"""How the processes of a stage end before their time: at once, with one line, and without orphans.
+
+Nothing needs to be put in order then: finished runs and checkpoints are kept, and what is half-written is written anew.
+"""
+
+import errno
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from types import TracebackType
+
+KEPT = "Finished runs and checkpoints are kept: run the same command again to go on"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def stop_with_a_word() -> None:
+    """Ctrl-C and SIGTERM end the process with one line. Its workers see that it is gone."""
+
+    def stop(number: int, frame: object) -> None:
+        os.write(2, f"{_stage()}: stopped by {signal.Signals(number).name}. {KEPT}\n".encode())
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+
+def stop_with_parent() -> None:
+    """Without the DVC that has started it, nothing would take up what a stage writes."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def begin_worker() -> None:
+    """A worker process leaves Ctrl-C to its stage, and ends with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stage = multiprocessing.parent_process()
+    assert stage is not None
+
+    def watch() -> None:
+        stage.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def explain_failures() -> None:
+    """An exception whose remedy is known is one line that names the stage."""
+    sys.excepthook = _explain
+
+
+def _explain(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    if isinstance(error, OSError) and error.errno in FULL:
+        print(f"{_stage()}: {error.strerror} ({error.filename or 'no file'}). {KEPT}", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, traceback)
+
+
+def _stage() -> str:
+    return os.environ.get("DVC_STAGE", "this stage")
