@@ -5,7 +5,8 @@ import os
 import sys
 
 from iterlin.config import ParamsError, Scale, load
-from iterlin.jobs import reproduce
+from iterlin.endings import stop_with_a_word
+from iterlin.jobs import reproduce, stop
 from iterlin.layout import Layout
 from iterlin.plan import cells_of, hours, make_plan, pending, table
 
@@ -38,6 +39,7 @@ def plan(scale: Scale) -> None:
 
 def repro(scale: Scale) -> None:
     """run what `dvc repro` would, unless it may take longer than an hour, and say what ran and where the report is"""
+    stop_with_a_word("iterlin repro", first=stop)
     if os.environ.get("YES") != "1":
         _ask(scale)
     ran = reproduce(scale)

@@ -1,13 +1,14 @@
 """Whether recomputed tables are the committed ones, within what another machine's arithmetic may change."""
 
 import io
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from iterlin.mend import status
 
 TABLES = ("k_sweep", "sensitivity")
 # Absolute for accuracies, in shares, and for numbers of runs; relative for numbers of steps.
@@ -16,9 +17,7 @@ ACCURACY, RUNS, STEPS = 0.02, 1, 0.2
 
 def stale_stages() -> list[str]:
     """Stages whose code, parameters or inputs are no longer those of their last run; a missing output is not stale."""
-    done = subprocess.run(["dvc", "status", "--json"], capture_output=True, text=True, check=True)
-    status = json.loads(done.stdout)
-    return [stage for stage, changes in status.items() if any(_is_change(change) for change in changes)]
+    return [stage for stage, changes in status().items() if any(_is_change(change) for change in changes)]
 
 
 def _is_change(change: str | dict) -> bool:

@@ -10,17 +10,19 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 KEPT = "Finished runs and checkpoints are kept: run the same command again to go on"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def stop_with_a_word() -> None:
-    """Ctrl-C and SIGTERM end the process with one line. Its workers see that it is gone."""
+def stop_with_a_word(name: str, first: Callable[[], None] = lambda: None) -> None:
+    """Ctrl-C and SIGTERM call `first`, and end the process with one line. Its workers see that it is gone."""
 
     def stop(number: int, frame: object) -> None:
-        os.write(2, f"{_stage()}: stopped by {signal.Signals(number).name}. {KEPT}\n".encode())
+        first()
+        os.write(2, f"{name}: stopped by {signal.Signals(number).name}. {KEPT}\n".encode())
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -52,17 +54,13 @@ def begin_worker() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def explain_failures() -> None:
-    """An exception whose remedy is known is one line that names the stage."""
-    sys.excepthook = _explain
+def explain_failures(name: str) -> None:
+    """A disk that is full is one line."""
 
+    def explain(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            print(f"{name}: {error.strerror}: free some space. {KEPT}", file=sys.stderr)
+        else:
+            sys.__excepthook__(kind, error, traceback)
 
-def _explain(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    if isinstance(error, OSError) and error.errno in FULL:
-        print(f"{_stage()}: {error.strerror} ({error.filename or 'no file'}). {KEPT}", file=sys.stderr)
-    else:
-        sys.__excepthook__(kind, error, traceback)
-
-
-def _stage() -> str:
-    return os.environ.get("DVC_STAGE", "this stage")
+    sys.excepthook = explain

@@ -6,10 +6,22 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from iterlin.config import Scale
 from iterlin.plan import cells_of, changed_stages
 from iterlin.runtime import num_workers
+
+_RUNNING: set[subprocess.Popen[str]] = set()
+
+
+class Done(NamedTuple):
+    """A cell that DVC has run: its exit status, what was printed, and the seconds that it took."""
+
+    returncode: int
+    output: str
+    seconds: float
 
 
 def reproduce(scale: Scale) -> list[str]:
@@ -40,12 +52,26 @@ def _jobs(default: int) -> int:
 
 def _dvc(*arguments: str) -> list[str]:
     """Run DVC, whose output is seen as it comes; the stages that ran."""
-    with subprocess.Popen(["dvc", *arguments], stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+    with _started("dvc", *arguments, bufsize=1) as process:
         assert process.stdout is not None
         ran = list(_running(process.stdout))
     if process.returncode:
         sys.exit(process.returncode)
     return ran
+
+
+@contextmanager
+def _started(*command: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **settings) as process:
+        _RUNNING.add(process)
+        yield process
+    _RUNNING.remove(process)
+
+
+def stop() -> None:
+    """End every DVC that runs for us. Its stage ends with it (`iterlin.endings`)."""
+    for process in list(_RUNNING):
+        process.terminate()
 
 
 def _running(lines) -> Iterator[str]:
@@ -59,31 +85,28 @@ def _side_by_side(cells: Sequence[str], jobs: int, workers: int) -> list[str]:
     env = os.environ | {"ITERLIN_WORKERS": str(workers)}
     print(f"{len(cells)} cells, {jobs} at once", flush=True)
 
-    def run(cell: str) -> tuple[subprocess.CompletedProcess, float]:
-        start, command = time.monotonic(), ["dvc", "--wait-for-lock", "repro", "--single-item", cell]
-        return subprocess.run(command, env=env, capture_output=True, text=True), time.monotonic() - start
+    def run(cell: str) -> Done:
+        start, command = time.monotonic(), ("dvc", "--wait-for-lock", "repro", "--single-item", cell)
+        with _started(*command, env=env, stderr=subprocess.STDOUT) as process:
+            output, _ = process.communicate()
+        return Done(process.returncode, output, time.monotonic() - start)
 
     with ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(run, cell): cell for cell in cells}
-        try:
-            ran, failed = _report(futures)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        ran, failed = _report({pool.submit(run, cell): cell for cell in cells})
     if failed:
         sys.exit(f"{', '.join(failed)} failed; the other cells are kept. Run the same command again once it is mended")
     return ran
 
 
-def _report(futures: dict[Future, str]) -> tuple[list[str], list[str]]:
+def _report(futures: dict[Future[Done], str]) -> tuple[list[str], list[str]]:
     """The cells that ran and those that failed, of which all that was written is shown."""
     ran, failed = [], []
     for future in as_completed(futures):
-        cell, (done, seconds) = futures[future], future.result()
+        cell, done = futures[future], future.result()
         if done.returncode:
-            print(f"{cell}: failed\n{done.stdout}{done.stderr}", file=sys.stderr, flush=True)
+            print(f"{cell}: failed\n{done.output}", file=sys.stderr, flush=True)
             failed.append(cell)
-        elif "Running stage" in done.stdout:
-            print(f"Running stage '{cell}': {seconds:.0f} s", flush=True)
+        elif "Running stage" in done.output:
+            print(f"Running stage '{cell}': {done.seconds:.0f} s", flush=True)
             ran.append(cell)
     return ran, failed

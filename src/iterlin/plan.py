@@ -4,12 +4,12 @@ import hashlib
 import json
 import math
 import os
-import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.mend import status
 from iterlin.runtime import num_workers, prepare_jax
 
 KEPT = Path(".cache/estimates")
@@ -85,8 +85,7 @@ def cells_of(scale: Scale) -> list[str]:
 
 def changed_stages() -> list[str]:
     """The stages that DVC would run now, and those that are affected by them."""
-    status = subprocess.run(["dvc", "status", "--json"], capture_output=True, text=True).stdout
-    return list(json.loads(status or "{}"))
+    return list(status())
 
 
 def make_plan(scale: Scale) -> list[dict[str, Any]]:

@@ -37,10 +37,11 @@ def begin_stage() -> tuple[Scale, list[str]]:
     name, *cell = item.split("-")
     if name != scale.name:
         sys.exit(f"DVC_STAGE is {stage}@{item}, not a stage of scale {scale.name}: run this through `dvc repro`")
-    stop_with_a_word()
+    address = os.environ["DVC_STAGE"]
+    stop_with_a_word(address)
+    explain_failures(address)
     stop_with_parent()
-    explain_failures()
-    _HELD.enter_context(alone(Path(".cache/stages") / f"{os.environ['DVC_STAGE']}.lock", "this stage"))
+    _HELD.enter_context(alone(Path(".cache/stages") / f"{address}.lock", "this stage"))
     prepare_jax(scale)
     return scale, cell
 

@@ -1,5 +1,6 @@
 """B-FLOW: gradient flow against the explicit steps that it stands for, where these can be run."""
 
+import json
 from collections.abc import Iterator
 from itertools import chain, product
 from pathlib import Path
@@ -12,8 +13,9 @@ from tqdm import tqdm
 
 from iterlin.config import Scale
 from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
-from iterlin.experiments.training_run import initial, keys
+from iterlin.experiments.training_run import CODE, digests, initial, keys
 from iterlin.runtime import run_side_by_side
+from iterlin.scratch import kept
 
 SCHEDULES = {"proxy": Never(), "network": Continuously()}  # K = ∞ and K = 1
 
@@ -34,11 +36,24 @@ def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
 
 
 def compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
-    """The rows of one model, learning rate and run."""
-    scale, data, name, learning_rate, run = task
+    """The rows of one model, learning rate and run. What is kept already is not computed again."""
+    scale, data_path, name, learning_rate, run = task
+    data = dict(np.load(data_path))
+    parts = dict.fromkeys(("data", "net", "threads", "precision", "seed"), True)
+    what = scale.model_dump(include=parts | {"flow_check": {"num_steps", "tolerances"}})
+    what |= {"model": name, "learning_rate": learning_rate, "run": run}
+
+    def compute(folders: dict[int, Path], progress: Path) -> None:
+        (folders[0] / "rows.json").write_text(json.dumps(_rows(scale, data, name, learning_rate, run)))
+
+    (folder,) = kept([what | {"digests": digests(data)}], (*CODE, "experiments/flow_check.py"), compute)
+    return json.loads((folder / "rows.json").read_text())
+
+
+def _rows(scale: Scale, data: dict[str, np.ndarray], name: str, learning_rate: float, run: int) -> list[dict[str, Any]]:
     check = scale.flow_check
     split_key, init_key, _ = keys(scale.seed, run, "result")
-    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, dict(np.load(data)), split_key, init_key)
+    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
     params0, fn = functional(model)
     x = splits["test"][0]
 

@@ -118,8 +118,7 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
             (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
             save(folder / "model.eqx", result.model, description)
 
-    digests = {name: _digest(array) for name, array in data.items()}
-    return kept([recipe._asdict() | {"data": digests} for recipe in recipes], CODE, compute)
+    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], CODE, compute)
 
 
 def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
@@ -157,5 +156,6 @@ def max_eigenvalue(task: tuple[int, int, dict, dict[str, int], Path]) -> float:
     return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()
 
 
-def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(array.tobytes()).hexdigest()
+def digests(data: dict[str, np.ndarray]) -> dict[str, str]:
+    """What tells the data from others."""
+    return {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in data.items()}
