@@ -1,6 +1,8 @@
 # make repro   run the pipeline and write the report (YES=1 if it may take more than an hour; JOBS cells at once)
 # make plan    how long that may take here, and how much memory and disk
-# make test    check everything
+# make test    check everything, in minutes
+# make test-system   kill the pipeline at random moments, and other long tests; ITERLIN_KILLS=10 kills ten times as often
+# make test-data     compare MNIST and CIFAR-10, as prepared in TFDS_DATA_DIR, with what is said of them
 # make ui      browse the runs in MLflow
 # make check-report   recompute the committed report and compare its tables
 # make bench   what a step costs beside other ways to take it (minutes; not part of the tests)
@@ -14,7 +16,7 @@ export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
 export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
 
-.PHONY: repro plan test bench ui check-report lint lock
+.PHONY: repro plan test test-system test-data bench ui check-report lint lock
 
 repro: $(VENV)/installed
 	@iterlin repro
@@ -23,7 +25,13 @@ plan: $(VENV)/installed
 	@iterlin plan
 
 test: $(VENV)/installed
-	pytest
+	pytest --ignore=tests/system --ignore=tests/prepared
+
+test-system: $(VENV)/installed
+	pytest tests/system
+
+test-data: $(VENV)/installed
+	pytest tests/prepared
 
 bench: $(VENV)/installed
 	@python -m benchmarks

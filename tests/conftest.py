@@ -12,6 +12,14 @@ hook = install_import_hook(["iterlin.core", "iterlin.nets", "iterlin.data.splits
 hook.__enter__()
 
 
+def pytest_sessionfinish(session):
+    """Where no test may be skipped, one that is counts as failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("ITERLIN_NO_SKIPS") and reporter and reporter.stats.get("skipped"):
+        session.exitstatus = 1
+        reporter.write_line("skipped tests count as failed here", red=True)
+
+
 def pytest_collection_modifyitems(items):
     """The longest file first, so that the other worker does all the rest meanwhile."""
     items.sort(key=lambda item: "test_pipeline" not in item.nodeid)

@@ -1,0 +1,96 @@
+"""Processes that are killed at random moments, and started again until they end by themselves."""
+
+import os
+import random
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+
+import psutil
+
+from tests.clone import Clone, environment
+
+ENOUGH = 280  # seconds for any command that is left alone
+
+
+def kills(default: int) -> int:
+    """How many; ITERLIN_KILLS multiplies it."""
+    return default * int(os.environ.get("ITERLIN_KILLS", "1"))
+
+
+def start(clone: Clone, *command: str, **settings: str) -> subprocess.Popen[str]:
+    """A command in a clone, with what it starts in a process group of its own."""
+    env = environment(PYTHONPATH=str(clone.folder / "src"), ITERLIN_CHECKPOINT_SECONDS="0", **settings)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(command, cwd=clone.folder, env=env, start_new_session=True, **pipes)
+
+
+def below(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """All processes that it has started, directly or not."""
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def trainers(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The stage that runs, and its workers."""
+    return [child for child in below(process) if "stages/" in command_of(child) or "forkserver" in command_of(child)]
+
+
+def command_of(process: psutil.Process) -> str:
+    """What it was called as."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def kill_dvc(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """Its trainer stays, an orphan."""
+    process.kill()
+
+
+def kill_trainer(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """Or one of its workers."""
+    found = trainers(process)
+    if found:
+        try:
+            rng.choice(found).kill()
+        except psutil.NoSuchProcess:
+            process.kill()
+    else:
+        process.kill()
+
+
+def kill_both(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """All at the same moment."""
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+KINDS: dict[str, Callable[[subprocess.Popen[str], random.Random], None]] = {
+    "dvc": kill_dvc,
+    "trainer": kill_trainer,
+    "both": kill_both,
+}
+
+
+def until_it_ends(
+    begin: Callable[[], subprocess.Popen[str]], longest: float, at_most: int, rng: random.Random
+) -> Counter[str]:
+    """Kill it at random moments, at most so many times, until it has come to its end. The kills, by kind."""
+    done: Counter[str] = Counter()
+    while True:
+        kind = rng.choice(list(KINDS))
+        process = begin()
+        try:
+            output, _ = process.communicate(timeout=rng.uniform(0, longest) if done.total() < at_most else ENOUGH)
+        except subprocess.TimeoutExpired:
+            assert done.total() < at_most, f"it does not end\n{os.popen('ps axf').read()}"
+            KINDS[kind](process, rng)
+            process.communicate(timeout=ENOUGH)
+            done[kind] += 1
+        else:
+            assert process.returncode == 0, output
+            return done

@@ -1,0 +1,201 @@
+"""DVC and its stages, killed, stopped and crossed in a clone: the results are always those of an undisturbed run."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from tests.clone import Clone
+from tests.system.kills import ENOUGH, below, command_of, kills, start, trainers, until_it_ends
+
+CELL = "results/smoke/k_sweep/10"
+REPRO = ("dvc", "--wait-for-lock", "repro", "--single-item", "--force", "k_sweep@smoke-10")
+UP_TO_DATE = "Data and pipelines are up to date."
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A cell that trains for seconds, on mini-batches, with all that it reads; and what comes out undisturbed."""
+    clone = Clone(tmp_path_factory.mktemp("killed"), "smoke")
+    clone.edit('first_record: 1, periods: ["1", "10", "inf"]', 'first_record: 1, periods: ["1", "10"]')
+    clone.edit("gradient_descent}, num_steps: 300,", "gradient_descent}, num_steps: 20000,")
+    clone.edit("batch_size: null, fit_loss: 0.1,", "batch_size: 20, fit_loss: 1.0e-9,")
+    clone.edit('{factors: ["0.5", "2"], periods: ["1", "10"]', '{factors: ["2"], periods: ["1"]')
+    clone.run("iterlin", "repro")
+    clone.commit()
+    return clone
+
+
+@pytest.fixture(scope="module")
+def undisturbed(clone):
+    return {name: clone.bytes_below(name) for name in ("results", "reports")}
+
+
+@pytest.fixture
+def afresh(clone, undisturbed):
+    """The clone as if this cell had never been trained."""
+    stage = clone.folder / "stages/k_sweep.py"
+    stage.write_text(stage.read_text() + "#\n")
+    forget(clone)
+    return clone
+
+
+def forget(clone):
+    for folder in (".cache/runs", ".cache/work", CELL):
+        shutil.rmtree(clone.folder / folder, ignore_errors=True)
+
+
+def cell(clone):
+    return {
+        name: content for name, content in clone.bytes_below("results").items() if name.startswith("smoke/k_sweep/10/")
+    }
+
+
+def expected(undisturbed):
+    found = {name: content for name, content in undisturbed["results"].items() if name.startswith("smoke/k_sweep/10/")}
+    assert len(found) > 3
+    return found
+
+
+def nothing_left(clone):
+    return [path for folder in ("work", "unfinished") for path in (clone.folder / ".cache" / folder).iterdir()] == []
+
+
+def gone(processes, within=5.0):
+    _, alive = psutil.wait_procs(processes, timeout=within)
+    return not alive
+
+
+def test_dvc_the_trainer_or_both_are_killed(afresh, undisturbed, capsys):
+    rng, total = random.Random(0), kills(15)
+    left, begun = total, time.monotonic()
+    while left > 0:
+        forget(afresh)
+        done = until_it_ends(lambda: start(afresh, *REPRO), 12, left, rng)
+        left -= done.total()
+        assert cell(afresh) == expected(undisturbed)
+        assert nothing_left(afresh)
+        with capsys.disabled():
+            print(f"\n{dict(done)} killed, {left} to go, {time.monotonic() - begun:.0f} s", end="")
+
+
+def test_the_whole_pipeline_is_killed(afresh, undisturbed):
+    rng = random.Random(1)
+    for folder in ("results/smoke", "reports/smoke", "tracking"):
+        shutil.rmtree(afresh.folder / folder)
+    (afresh.folder / "dvc.lock").unlink()
+    done = until_it_ends(lambda: start(afresh, "iterlin", "repro"), 25, kills(6), rng)
+    assert done.total() > 0
+    for name, content in undisturbed.items():
+        assert afresh.bytes_below(name) == content
+    assert afresh.run("dvc", "status").stdout.strip() == UP_TO_DATE
+
+
+@pytest.mark.parametrize("cut", [0.2, 0.237, 0.5, 0.71, 0.77, 0.9])
+def test_a_lock_file_that_was_cut_off_is_mended(clone, undisturbed, cut):
+    lock, locks = clone.folder / "dvc.lock", clone.folder / ".dvc/tmp/rwlock"
+    whole = lock.read_bytes()
+    lock.write_bytes(whole[: int(cut * len(whole))])
+    locks.write_text('{"write": {')
+    done = clone.run("iterlin", "repro")
+    assert (
+        "mended: .dvc/tmp/rwlock had been cut off, so it was removed. Nothing that was trained is lost" in done.stderr
+    )
+    assert "0 of them trained" in done.stdout or "Running stage 'k_sweep" not in done.stdout
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
+    assert {name: clone.bytes_below(name) for name in undisturbed} == undisturbed
+
+
+@pytest.mark.parametrize("command", [("dvc", "repro", "-f", "-s", "k_sweep@smoke-10"), ("iterlin", "repro")])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number):
+    process = start(afresh, *command)
+    deadline = time.monotonic() + 60
+    while not list((afresh.folder / ".cache").glob("work/*/progress-*/checkpoint")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    everything = below(process)
+    assert any("stages/k_sweep.py" in command_of(child) for child in everything)
+    if number == signal.SIGINT:  # as a terminal sends it
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert gone(everything)
+    if command[0] == "iterlin":
+        assert f"iterlin repro: stopped by {number.name}. Finished runs and checkpoints are kept: run the" in output
+    elif number == signal.SIGINT:
+        assert "k_sweep@smoke-10: stopped by SIGINT. Finished runs and checkpoints are kept" in output
+    assert "Traceback" not in output
+    afresh.run(*command)
+    assert cell(afresh) == expected(undisturbed)
+    assert nothing_left(afresh)
+
+
+def test_an_orphan_that_hangs_is_waited_for(afresh, undisturbed):
+    first = start(afresh, *REPRO)
+    while not (found := [child for child in trainers(first) if "stages/k_sweep.py" in command_of(child)]):
+        time.sleep(0.02)
+    time.sleep(2)
+    found[0].suspend()
+    first.kill()
+    first.communicate()
+    second = start(afresh, *REPRO)
+    assert second.stdout is not None
+    for line in second.stdout:
+        if "waiting for process" in line:
+            assert line.strip() == f"waiting for process {found[0].pid}, which has this stage"
+            break
+    else:
+        pytest.fail("it did not wait")
+    found[0].resume()
+    second.communicate(timeout=ENOUGH)
+    assert second.returncode == 0
+    assert cell(afresh) == expected(undisturbed)
+
+
+def test_two_at_once_do_not_harm_each_other(afresh, undisturbed):
+    pair = [start(afresh, "iterlin", "repro") for _ in range(2)]
+    outputs = [process.communicate(timeout=ENOUGH)[0] for process in pair]
+    assert 0 in [process.returncode for process in pair], outputs
+    afresh.run("iterlin", "repro")
+    assert {name: afresh.bytes_below(name) for name in undisturbed} == undisturbed
+    assert afresh.run("dvc", "status").stdout.strip() == UP_TO_DATE
+
+
+@pytest.mark.parametrize("size", [2_000, 20_000, 60_000])
+def test_a_full_disk_is_one_line_and_costs_nothing(afresh, undisturbed, size):
+    """No file may grow beyond some bytes: first no checkpoint can be written, then no table."""
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    env = {"DVC_STAGE": "k_sweep@smoke-10", "DVC_ROOT": str(afresh.folder)}
+    command = [sys.executable, "stages/k_sweep.py"]
+    process = start(afresh, *command, **env)
+    process.kill()
+    process.communicate()
+    full = subprocess.run(
+        command,
+        cwd=afresh.folder,
+        env=os.environ | env | {"PYTHONPATH": str(afresh.folder / "src"), "ITERLIN_CHECKPOINT_SECONDS": "0"},
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        timeout=ENOUGH,
+    )
+    assert full.returncode == 1
+    last = full.stderr.strip().splitlines()[-1]
+    assert last.startswith("k_sweep@smoke-10: File too large: free some space. Finished runs and checkpoints are kept")
+    assert "Traceback" not in full.stderr
+    afresh.run(*REPRO)
+    assert cell(afresh) == expected(undisturbed)
+    assert nothing_left(afresh)
