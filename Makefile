@@ -1,7 +1,7 @@
 # make repro   run the pipeline and write the report (YES=1 if it may take more than an hour; JOBS cells at once)
 # make plan    how long that may take here, and how much memory and disk
 # make test    check everything
-# make ui      browse the runs in MLflow
+# make ui      browse the runs in MLflow, from this machine alone (HOST=0.0.0.0: from any, and whoever comes may change them)
 # make check-report   recompute the committed report and compare its tables
 # make bench   what a step costs beside other ways to take it (minutes; not part of the tests)
 # make lint    style and types
@@ -13,6 +13,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
 export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
+HOST ?= 127.0.0.1
 
 .PHONY: repro plan test bench ui check-report lint lock
 
@@ -30,8 +31,8 @@ bench: $(VENV)/installed
 
 ui: $(VENV)/installed
 	@iterlin sync
-	@echo "MLflow: http://127.0.0.1:$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
-	@mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
+	@echo "MLflow: http://$(HOST):$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
+	@mlflow server --host $(HOST) --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 check-report: $(VENV)/installed
 	@iterlin check-report

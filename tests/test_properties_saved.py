@@ -43,9 +43,10 @@ def loaded(folder: Path, content: bytes):
 
 def refused(folder: Path, content: bytes) -> str:
     """The one line about these bytes."""
-    (line,) = loaded(folder, content)
-    assert str(line).startswith(f"{folder}/0.eqx is not a saved network")
-    return str(line)
+    lines = loaded(folder, content)
+    assert len(lines) == 1
+    assert str(lines[0]).startswith(f"{folder}/0.eqx is not a saved network")
+    return str(lines[0])
 
 
 def crafted(description, arrays=b""):

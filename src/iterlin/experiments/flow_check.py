@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from iterlin.config import Scale
 from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
+from iterlin.data.splits import read_data
 from iterlin.experiments.training_run import initial, keys
 from iterlin.runtime import run_side_by_side
 
@@ -38,7 +38,7 @@ def compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
     scale, data, name, learning_rate, run = task
     check = scale.flow_check
     split_key, init_key, _ = keys(scale.seed, run, "result")
-    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, dict(np.load(data)), split_key, init_key)
+    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, read_data(data), split_key, init_key)
     params0, fn = functional(model)
     x = splits["test"][0]
 
