@@ -165,7 +165,7 @@ def test_runs_that_train_at_once_keep_the_laws_each(rates, K, num_steps, first_r
         check(result, schedule, num_steps)
 
 
-@pytest.mark.parametrize("batch_size", [1, 5, 6])
+@pytest.mark.parametrize("batch_size", [1, 5])
 def test_every_size_of_batch_trains(batch_size):
     check(*trained("steps", 3, 0.1, 13, 0.0, None, batch_size=batch_size), num_steps=13)
 

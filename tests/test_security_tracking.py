@@ -35,8 +35,8 @@ def clone(tmp_path_factory):
     (cell / "models").mkdir(parents=True)
     (clone.folder / "data").mkdir()
     shape = (8, 8, 1)
-    arrays = {"labels": np.zeros(2, int), "official_test": np.zeros(2, bool)}
-    np.savez(clone.folder / "data/smoke.npz", images=np.zeros((2, *shape), np.float32), **arrays)
+    images, labels = np.zeros((2, *shape), np.float32), np.zeros(2, int)
+    np.savez(clone.folder / "data/smoke.npz", images=images, labels=labels, official_test=labels == 1)
     card = {"name": "digits", "sha256": "0" * 64, "examples": 2, "image_shape": shape, "class_counts": [2]}
     (clone.folder / "data/smoke.json").write_text(json.dumps(card | {"source": "", "licence": ""}))
     (clone.folder / "results/smoke/regime.json").write_text('{"learning_rate": 0.1}')

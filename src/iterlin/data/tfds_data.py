@@ -70,8 +70,8 @@ def _prepared(builder) -> tuple[dict[str, Split], str]:
 def _unreadable(name: str, folder: str | Path, error: Exception) -> DataError:
     reason = " ".join(str(error).split())[:200]
     return DataError(
-        f"params.yaml: scale.data.name: {name} as prepared in {folder} cannot be read ({reason}). Prepare it anew, or use "
-        "the data set digits, which is always there"
+        f"params.yaml: scale.data.name: {name} as prepared in {folder} cannot be read ({reason}). Prepare it anew, or "
+        "use the data set digits, which is always there"
     )
 
 
