@@ -215,3 +215,10 @@ def test_squared_error_takes_targets_of_the_shape_of_the_outputs_alone(y):
 def test_impossible_models_are_named(model, message):
     with pytest.raises(ValueError, match=message):
         train(model, FULL, loss=cross_entropy, solver=sgd(0.1), schedule=Never(), num_steps=3)
+
+
+def test_where_the_first_loss_is_zero_no_bound_is_still_none():
+    model = jax.tree.map(lambda leaf: 0 * leaf if eqx.is_array(leaf) else leaf, MODEL)
+    settings = {"loss": squared_error, "solver": sgd(0.1), "schedule": Every(3), "num_steps": 13}
+    result = train(model, {"train": (X, 0 * X[:, :2])}, divergence_factor=math.inf, **settings)
+    assert result.outcome is Outcome.step_limit

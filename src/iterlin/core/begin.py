@@ -39,7 +39,7 @@ def begin(
         batches = _mini_batches(batch_size, len(x), key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
     reference = _reference_loss(fn, loss, params, x, y)
-    # Of a loss that is zero, an infinite multiple is none.
+    # Not zero, of which an infinite multiple would be no number.
     max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
     return problem, initial_state(params, solver, batches)

@@ -164,7 +164,7 @@ class _History:
         self.outcome: Outcome | None = None
 
     def add(self, seen: Seen) -> None:
-        """A record, after which the run may be over: one that diverges at once has taken no step since the last."""
+        """A record, after which the run may be over. A run that diverges at once has taken no step: it has none."""
         if not self.records or seen.record["step"] > self.records[-1]["step"]:
             self.records.append(seen.record)
             self.run.on_record(seen.record)
