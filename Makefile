@@ -3,7 +3,7 @@
 # make test    check everything, in minutes
 # make test-system   kill the pipeline at random moments, and other long tests; ITERLIN_KILLS=10 kills ten times as often
 # make test-data     compare MNIST and CIFAR-10, as prepared in TFDS_DATA_DIR, with what is said of them
-# make ui      browse the runs in MLflow
+# make ui      browse the runs in MLflow, from this machine alone (HOST=0.0.0.0: from any, and whoever comes may change them)
 # make check-report   recompute the committed report and compare its tables
 # make bench   what a step costs beside other ways to take it (minutes; not part of the tests)
 # make lint    style and types
@@ -15,6 +15,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export MLFLOW_SERVER_ENABLE_JOB_EXECUTION = false
 export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
+HOST ?= 127.0.0.1
 
 .PHONY: repro plan test test-system test-data bench ui check-report lint lock
 
@@ -38,8 +39,8 @@ bench: $(VENV)/installed
 
 ui: $(VENV)/installed
 	@iterlin sync
-	@echo "MLflow: http://127.0.0.1:$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
-	@mlflow server --host 127.0.0.1 --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
+	@echo "MLflow: http://$(HOST):$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
+	@mlflow server --host $(HOST) --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 check-report: $(VENV)/installed
 	@iterlin check-report

@@ -6,10 +6,23 @@ os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_NUMPY_DTYPE_PROMOTION"] = "strict"
 os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 
+from hypothesis import HealthCheck, configuration, settings
 from jaxtyping import install_import_hook
 
 hook = install_import_hook(["iterlin.core", "iterlin.nets", "iterlin.data.splits"], "beartype.beartype")
 hook.__enter__()
+
+# The same examples every time: what fails here fails everywhere.
+configuration.set_hypothesis_home_dir(".cache/hypothesis")
+settings.register_profile(
+    "iterlin",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("iterlin")
 
 
 def pytest_sessionfinish(session):

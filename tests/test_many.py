@@ -177,7 +177,7 @@ NOT_ALIKE = "runs that train at once differ in values alone: give models of one 
         ({"solver": adam(0.1)}, NOT_ALIKE),
         ({"solver": sgd(0.1, at_feature_update="keep")}, NOT_ALIKE),
         ({"solver": FirstOrder(optax.sgd, {"learning_rate": 0.1, "momentum": 0.5})}, NOT_ALIKE),
-        ({"damping": -1.0}, "the damping λ must be at least 0, got -1.0"),
+        ({"damping": -1.0}, "the damping λ must be at least 0 and finite, got -1.0"),
     ],
 )
 def test_runs_that_cannot_train_at_once(change, message):

@@ -206,7 +206,7 @@ def test_training_stops_when_the_network_fits():
     ("settings", "message"),
     [
         ({"num_steps": -1}, "num_steps must be at least 0, got -1"),
-        ({"damping": -0.1}, "the damping λ must be at least 0, got -0.1"),
+        ({"damping": -0.1}, "the damping λ must be at least 0 and finite, got -0.1"),
         ({"batch_size": 3}, "mini-batches are drawn at random: give a `key`"),
         ({"batch_size": 13, "key": jax.random.key(0)}, "batch_size must lie between 1 and the 12 examples, got 13"),
     ],

@@ -1,10 +1,10 @@
 """params.yaml, checked: a wrong value is one line that names its key, before anything is computed."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
 
 from iterlin.settings import (
     MLP,
@@ -20,11 +20,13 @@ from iterlin.settings import (
     Strict,
     TGNBaseline,
     Training,
+    shown,
 )
 
 PARAMS = Path("params.yaml")
 # Of unions: pydantic puts them into the path of a key.
 TAGS = ("lenet", "mlp", "fixed", "stable", "gradient_descent", "flow")
+LENGTH = 300  # characters of what is said about one value
 
 
 class ParamsError(Exception):
@@ -77,22 +79,36 @@ class Params(Strict):
 
 
 def load(path: Path = PARAMS) -> Params:
-    """Read and validate params.yaml.
+    """Read and validate params.yaml. Nothing in it is executed.
 
     **Raises**: `ParamsError` with one line an error.
     """
     try:
-        return Params.model_validate(YAML(typ="safe").load(path))
-    except FileNotFoundError:
-        raise ParamsError(f"{path} not found: run this in the project's folder") from None
-    except YAMLError as error:
-        raise ParamsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+        return Params.model_validate(_read(path))
     except ValidationError as error:
         raise ParamsError("\n".join(_line(path, item) for item in error.errors())) from None
+
+
+def _read(path: Path) -> Any:
+    try:
+        return YAML(typ="safe").load(path)
+    except FileNotFoundError:
+        raise ParamsError(f"{path} not found: run this in the project's folder") from None
+    except OSError as error:
+        raise ParamsError(f"{path} cannot be read: {error.strerror}") from None
+    except Exception as error:  # junk makes the parser fail in many ways: in an encoding, a date, a number, too deep
+        what = " ".join(str(error).split()) or type(error).__name__
+        raise ParamsError(_plain(f"{path} is not valid YAML: {what}")) from None
 
 
 def _line(path: Path, error) -> str:
     key = ".".join(str(part) for part in error["loc"] if part not in TAGS)
     message = error["msg"].removeprefix("Value error, ")
-    got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {error['input']!r}"
-    return f"{path}: {key or 'top level'}: {message}{got}"
+    got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {shown(error['input'])}"
+    return _plain(f"{path}: {key or 'top level'}: {message}{got}")
+
+
+def _plain(line: str) -> str:
+    """One line of at most `LENGTH` characters, with control characters as escapes."""
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return text if len(text) <= LENGTH else f"{text[:LENGTH]} …"

@@ -4,6 +4,7 @@ import getpass
 import hashlib
 import os
 import platform
+import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -58,16 +59,19 @@ def prepare_jax(scale: Scale) -> None:
 def compilation_cache() -> Path:
     """Where compiled programs are kept: they fit one kind of processor, and whoever writes them runs code here.
 
-    **Raises**: `SystemExit` if the folder is another user's.
+    **Raises**: `SystemExit` if the folder is another user's, or others may write to it.
     """
     cpu = Path("/proc/cpuinfo")
     kind = cpu.read_text().split("\n\n")[0] if cpu.exists() else platform.processor()
     lines = sorted(line for line in kind.splitlines() if line.startswith(("model name", "flags", "Features")))
     digest = hashlib.sha256("\n".join([platform.machine(), *lines]).encode()).hexdigest()[:16]
-    folder = Path(f".cache/jax/{getpass.getuser()}-{digest}").resolve()
+    user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()  # who may have no name, as in a container
+    folder = Path(f".cache/jax/{user}-{digest}").resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
         sys.exit(f"{folder} belongs to another user, who could run code through it: remove it")
+    if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        sys.exit(f"{folder} may be written by other users, who could run code through it: remove it")
     return folder
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import reprlib
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -19,12 +20,22 @@ def parse_period(label: str) -> float:
     return int(mantissa) * 10 ** int(exponent or 0)
 
 
+def shown(value: object) -> str:
+    """A value as short text: a few aliases in YAML can stand for millions of entries."""
+    short = reprlib.Repr()
+    short.maxlevel, short.maxstring = 2, 80
+    try:
+        return short.repr(value)
+    except ValueError:  # a number of thousands of digits
+        return f"a very long {type(value).__name__}"
+
+
 def _period_label(value: object) -> str:
-    label = str(value)
-    if isinstance(value, bool | float) or not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
-        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {value!r}')
-    if label != "inf" and parse_period(label) >= MAX_STEPS:
-        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {value!r}')
+    label = str(value) if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10**20) else ""
+    if not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
+        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {shown(value)}')
+    if label != "inf" and (len(label) > 20 or parse_period(label) >= MAX_STEPS):
+        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {shown(value)}')
     return label
 
 
@@ -49,7 +60,7 @@ def _distinct(parse):
     return AfterValidator(check)
 
 
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -132,7 +143,7 @@ class Training(Strict):
     batch_size: Count | None
     fit_loss: Positive
     divergence_factor: Annotated[float, Field(gt=1, allow_inf_nan=False)]
-    records_per_decade: Count
+    records_per_decade: Annotated[int, Field(ge=1, le=1000)]
 
 
 class GradientDescent(Strict):

@@ -18,7 +18,8 @@ def interval(values: pd.Series) -> dict[str, float]:
     """Mean and t-interval over runs; missing values (of runs that diverged) are left out."""
     values = values.dropna()
     mean = float(values.mean()) if len(values) else np.nan
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()) if len(values) > 1 else np.nan
+    with np.errstate(invalid="ignore"):  # an infinite value has no interval
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()) if len(values) > 1 else np.nan
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 

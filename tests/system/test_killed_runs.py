@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
+from iterlin.data import digits
 from iterlin.experiments.recipe import Recipe
 from iterlin.runtime import LIBRARIES
 from iterlin.scratch import durable
@@ -104,10 +104,8 @@ def context():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    digits, path = load_digits(), tmp_path_factory.mktemp("data") / "data.npz"
-    official = np.zeros(len(digits.target), bool)
-    images = digits.images[..., None].astype(np.float32)
-    np.savez(path, images=images, labels=digits.target.astype(np.int32), official_test=official)
+    path = tmp_path_factory.mktemp("data") / "data.npz"
+    np.savez(path, **digits.load()._asdict(), allow_pickle=False)
     return path
 
 
@@ -115,7 +113,7 @@ def data(tmp_path_factory):
 def test_killed_again_and_again_a_run_ends_with_the_same_bytes(case, context, data, tmp_path, capsys):
     rng, left, windows = random.Random(case), kills(6), Counter()
 
-    def run(folder, seconds=ENOUGH):
+    def run(folder, seconds: float = ENOUGH):
         process = context.Process(target=trained, args=(folder, case))
         process.start()
         process.join(seconds)

@@ -28,8 +28,8 @@ def begin(
     key: Array | None = None,
 ) -> tuple[Problem, State]:
     """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
-    if damping < 0:
-        raise ValueError(f"the damping λ must be at least 0, got {damping}")
+    if not 0 <= damping < jnp.inf:
+        raise ValueError(f"the damping λ must be at least 0 and finite, got {damping}")
     params, fn = functional(model)
     x, y = data
     if batch_size is None:
@@ -38,7 +38,9 @@ def begin(
     else:
         batches = _mini_batches(batch_size, len(x), key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
-    max_loss = divergence_factor * _reference_loss(fn, loss, params, x, y)
+    reference = _reference_loss(fn, loss, params, x, y)
+    # Not zero, of which an infinite multiple would be no number.
+    max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
     problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
     return problem, initial_state(params, solver, batches)
 

@@ -34,8 +34,8 @@ class Checkpoints(Protocol):
 class Keeper:
     """Says how long to train between two looks at the clock, and keeps the progress when it is time."""
 
-    SMALLEST = 64  # evaluations: what a pause costs, a linearisation of the training data, is little beside so many
-    SHARE = 0.01  # of all time at most goes into keeping
+    SMALLEST: int = 64  # evaluations, beside which a pause costs little: a linearisation of the training data
+    SHARE: float = 0.01  # of all time at most goes into keeping
 
     def __init__(self, checkpoints: Checkpoints | None):
         self._checkpoints = checkpoints

@@ -12,6 +12,12 @@ from iterlin.core.linearise import Linearised, Network
 FOREVER = 2**31 - 1
 
 
+def _whole(period: int | float | Int[Array, ""]) -> Int[Array, ""]:
+    if isinstance(period, int | float) and not (period % 1 == 0 and abs(period) <= FOREVER):
+        raise ValueError(f"the period K must be a whole number of at most {FOREVER}, or use Never(); got {period}")
+    return jnp.asarray(period, jnp.int32)
+
+
 class Schedule(eqx.Module):
     """Ends the lazy phases. A subclass overrides one of the first two questions, or both."""
 
@@ -41,7 +47,7 @@ class Every(Schedule):
     K is data: one compiled program serves every K.
     """
 
-    period: Int[Array, ""] = eqx.field(converter=lambda period: jnp.asarray(period, jnp.int32))
+    period: Int[Array, ""] = eqx.field(converter=_whole)
 
     def __check_init__(self):
         if not isinstance(self.period, Tracer) and self.period < 1:

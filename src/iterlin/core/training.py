@@ -9,6 +9,7 @@ import equinox as eqx
 from jaxtyping import Array
 
 from iterlin.core.begin import begin
+from iterlin.core.checks import check_data, check_numbers
 from iterlin.core.losses import Loss
 from iterlin.core.many import Alone, Job, Seen, Together
 from iterlin.core.phases import State, Stop
@@ -139,8 +140,9 @@ def train_many(
     """
     if not runs:
         raise ValueError("there is no run to train")
+    check_numbers(num_steps, fit_loss, divergence_factor, first_record, records_per_decade)
     for run in runs:
-        _check(run, loss, schedule, num_steps, batch_size)
+        _check(run, loss, schedule, batch_size)
     jobs, states = zip(*(_begin(run, loss, batch_size, hoist, divergence_factor) for run in runs), strict=True)
     group = Alone(jobs[0], states[0], schedule) if len(runs) == 1 else Together(jobs, states, schedule)
     histories = [_History(run, fit_loss) for run in runs]
@@ -179,9 +181,10 @@ class _History:
         self.outcome: Outcome | None = None
 
     def add(self, seen: Seen) -> None:
-        """A record, after which the run may be over."""
-        self.records.append(seen.record)
-        self.run.on_record(seen.record)
+        """A record, after which the run may be over. A run that diverges at once has taken no step: it has none."""
+        if not self.records or seen.record["step"] > self.records[-1]["step"]:
+            self.records.append(seen.record)
+            self.run.on_record(seen.record)
         if seen.diverged:
             self.outcome = Outcome.diverged
         elif seen.due and self._fits(seen.record):
@@ -212,9 +215,8 @@ class _History:
         return Result(model, self.records, self.outcome or Outcome.step_limit, state, report)
 
 
-def _check(run: Run, loss: Loss, schedule: Schedule, num_steps: int, batch_size: int | None) -> None:
-    if num_steps < 0:
-        raise ValueError(f"num_steps must be at least 0, got {num_steps}")
+def _check(run: Run, loss: Loss, schedule: Schedule, batch_size: int | None) -> None:
+    check_data(run.model, run.splits, loss)
     if run.damping and isinstance(schedule, Continuously):
         raise ValueError("damping does nothing at K = 1, where θ = θ_s: leave it out")
     run.solver.check(loss, schedule, batch_size, next(iter(run.splits.values()))[1].size)

@@ -33,20 +33,46 @@ class DataError(Exception):
 def load(name: str, read_originals: Callable[[Mapping[str, Path]], dict[str, Split]]) -> Examples:
     """The data set in an order that does not depend on how it was stored.
 
-    **Raises**: `DataError` if it is neither prepared nor within reach.
-    """
-    import tensorflow_datasets as tfds  # slow to import
+    What lies in the folder of prepared data is read as data: the classes that read it are those of TFDS for `name`, and
+    not those that a file there may name.
 
-    logging.getLogger("absl").setLevel(logging.ERROR)  # it recommends OpenCV
-    builder = tfds.builder(name)
+    **Raises**: `DataError` if it is neither prepared nor within reach, or is not what TFDS prepares.
+    """
+    builder = _builder(name)
     if builder.is_prepared():
-        splits, note = {split: _read_prepared(builder, split) for split in ("train", "test")}, _note(builder)
+        splits, note = _prepared(builder)
     else:
         splits, note = read_originals(_download(builder)), ""
     images, labels = (np.concatenate(parts) for parts in zip(splits["train"], splits["test"], strict=True))
     official_test = np.arange(len(labels)) >= len(splits["train"][1])
     order = sorted(range(len(labels)), key=lambda i: (official_test[i], labels[i], images[i].tobytes()))
     return Examples(images[order], labels[order].astype(np.int32), official_test[order], note)
+
+
+def _builder(name: str):
+    import tensorflow_datasets as tfds  # slow to import
+
+    logging.getLogger("absl").setLevel(logging.ERROR)  # it recommends OpenCV
+    folder = Path(os.environ.get("TFDS_DATA_DIR", "~/tensorflow_datasets")).expanduser()
+    try:
+        return tfds.builder(name)
+    except Exception as error:  # it reads the description of what is prepared there
+        raise _unreadable(name, folder, error) from error
+
+
+def _prepared(builder) -> tuple[dict[str, Split], str]:
+    try:
+        return {split: _read_prepared(builder, split) for split in ("train", "test")}, _note(builder)
+    except Exception as error:  # junk fails in many ways
+        raise _unreadable(builder.name, builder.data_dir_root, error) from error
+
+
+def _unreadable(name: str, folder: str | Path, error: Exception) -> DataError:
+    reason = " ".join(str(error).split())[:200]
+    return DataError(
+        f"params.yaml: scale.data.name: {name} as prepared in {folder} cannot be read ({reason}). Prepare it anew, or "
+        "use the data set digits, which is always there"
+    )
 
 
 def _read_prepared(builder, split: str) -> Split:

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from iterlin.config import Scale
 from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
+from iterlin.data.splits import read_data
 from iterlin.experiments.training_run import CODE, digests, initial, keys
 from iterlin.runtime import run_side_by_side
 from iterlin.scratch import kept
@@ -38,7 +39,7 @@ def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
 def compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:
     """The rows of one model, learning rate and run. What is kept already is not computed again."""
     scale, data_path, name, learning_rate, run = task
-    data = dict(np.load(data_path))
+    data = read_data(data_path)
     parts = dict.fromkeys(("data", "net", "threads", "precision", "seed"), True)
     what = scale.model_dump(include=parts | {"flow_check": {"num_steps", "tolerances"}})
     what |= {"model": name, "learning_rate": learning_rate, "run": run}

@@ -31,7 +31,7 @@ from iterlin.core import (
     sgd,
     train_many,
 )
-from iterlin.data.splits import Split, draw_splits
+from iterlin.data.splits import Split, draw_splits, read_data
 from iterlin.experiments.recipe import Recipe
 from iterlin.nets import build
 from iterlin.nets.saved import save
@@ -105,7 +105,7 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
     What is kept already is not trained again, and what was stopped goes on from its last checkpoint.
     """
     recipes, data_path = task
-    data = dict(np.load(data_path))
+    data = read_data(data_path)
 
     def compute(folders: dict[int, Path], progress: Path) -> None:
         chosen = [recipes[i] for i in folders]
@@ -151,7 +151,7 @@ def max_eigenvalue(task: tuple[int, int, dict, dict[str, int], Path]) -> float:
     """λ_max of the GGN at initialisation, for one of the draws that set the regime."""
     seed, draw, net, sizes, data_path = task
     split_key, init_key, power_key = keys(seed, draw, "regime")
-    model, splits, _ = initial(net, sizes, dict(np.load(data_path)), split_key, init_key)
+    model, splits, _ = initial(net, sizes, read_data(data_path), split_key, init_key)
     params, fn = functional(model)
     return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()
 

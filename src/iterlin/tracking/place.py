@@ -29,9 +29,15 @@ def uri() -> str:
     return os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{DATABASE}")
 
 
+def is_server() -> bool:
+    """Whether somebody else answers there, rather than a database that is named here."""
+    return uri().lower().startswith(("http:", "https:"))
+
+
 def warn(text: str, error: Exception) -> None:
-    """One line about what went wrong."""
-    print(f"warning: {text} ({' '.join(str(error).split())[:200]})", file=sys.stderr, flush=True)
+    """One line about what went wrong; what a server says may hold control characters."""
+    reason = "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split())[:200])
+    print(f"warning: {text} ({reason})", file=sys.stderr, flush=True)
 
 
 def prepare_mlflow() -> None:

@@ -30,7 +30,7 @@ def show(sweep: Sweep) -> Iterator[Cell]:
         key={"scale": sweep.scale, "settings": sweep.digest},
         tags=_provenance(),
         data=json.loads(layout.data_card.read_text()),
-        example=np.load(layout.data)["images"][:2].astype(np.float32),
+        example=np.load(layout.data, allow_pickle=False)["images"][:2].astype(np.float32),
     )
     for cell in sweep.cells:
         path = str(cell.path)

@@ -9,6 +9,7 @@ from mlflow.entities import Metric, Param, Run, RunTag
 from mlflow.exceptions import MlflowException
 
 from iterlin.tracking import place
+from iterlin.tracking.artifacts import refuse_this_machine
 
 EXPERIMENT = "iterlin"
 # So that MLflow's page opens on the runs.
@@ -19,6 +20,8 @@ class Store:
     """The runs of one experiment, at the address that `place.uri` gives."""
 
     def __init__(self):
+        if place.is_server():
+            refuse_this_machine()
         self.client = MlflowClient(place.uri())
         experiment = self.client.get_experiment_by_name(EXPERIMENT)
         self.experiment_id = experiment.experiment_id if experiment else self._create_experiment()

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin.core.solvers.solver import Gradient, Stepwise, Taken
@@ -31,6 +32,9 @@ class FirstOrder(Stepwise):
     def __check_init__(self):
         if self.at_feature_update not in ("reset", "keep"):
             raise ValueError(f"at_feature_update must be 'reset' or 'keep', got {self.at_feature_update!r}")
+        rate = self.hyperparams.get("learning_rate", jnp.ones(()))
+        if not isinstance(rate, Tracer) and not 0 < rate < jnp.inf:
+            raise ValueError(f"the learning rate η must be positive and finite, got {rate}")
 
     def init(self, params):
         return self._optimiser(params).init(params)
