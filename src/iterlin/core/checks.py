@@ -43,8 +43,6 @@ def check_data(model: Any, splits: Splits, loss: Loss) -> None:
         raise ValueError("the model has no parameters to train")
     if not splits:
         raise ValueError("there are no splits: the first is trained on")
-    first, (examples, _) = next(iter(splits.items()))
-    num_outputs = _num_outputs(model, first, examples)
     shapes = {}
     for name, (x, y) in splits.items():
         if x.ndim == 0 or y.ndim == 0 or len(x) != len(y):
@@ -54,6 +52,9 @@ def check_data(model: Any, splits: Splits, loss: Loss) -> None:
         shapes[name] = x.shape[1:]
         if shapes[name] != next(iter(shapes.values())):
             raise ValueError(f"examples differ in shape between splits: {shapes}")
+    first, (examples, _) = next(iter(splits.items()))
+    num_outputs = _num_outputs(model, first, examples)
+    for name, (_, y) in splits.items():
         _check_targets(name, y, loss, num_outputs)
 
 
