@@ -17,9 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from iterlin.core.progress import Progress
+from iterlin.runtime import CHECKPOINT_SECONDS, whole_number
 from iterlin.scratch import durable
 
-INTERVAL = 30.0  # seconds; ITERLIN_CHECKPOINT_SECONDS overrides it, and no byte of a result depends on it
+INTERVAL = 30  # seconds
 LAST, BEFORE = "checkpoint", "checkpoint-before"
 
 
@@ -28,7 +29,7 @@ class FileCheckpoints:
 
     def __init__(self, folder: Path):
         self._folder = folder
-        self.interval = float(os.environ.get("ITERLIN_CHECKPOINT_SECONDS", INTERVAL))
+        self.interval = float(whole_number(CHECKPOINT_SECONDS, INTERVAL, smallest=0))
 
     def restore(self, like: Any) -> Progress | None:
         """The last progress that is whole. What is damaged is said, and passed over."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from iterlin.config import Scale
 from iterlin.plan import cells_of, changed_stages
-from iterlin.runtime import num_workers
+from iterlin.runtime import num_workers, whole_number
 
 _RUNNING: set[subprocess.Popen[str]] = set()
 
@@ -37,17 +37,10 @@ def reproduce(scale: Scale) -> list[str]:
         workers = num_workers(scale.threads)
         changed = changed_stages()
         cells = [cell for cell in cells_of(scale) if cell in changed]  # none reads what another writes
-        jobs = min(len(cells), _jobs(workers))
+        jobs = min(len(cells), whole_number("JOBS", workers))
         if jobs > 1:
             ran += _side_by_side(cells[::-1], jobs, max(1, workers // jobs))  # the last are the longest
     return ran + _dvc("repro")
-
-
-def _jobs(default: int) -> int:
-    said = os.environ.get("JOBS", str(default))
-    if not (said.isdecimal() and int(said)):
-        sys.exit(f"JOBS must be a whole number of at least 1, got {said!r}")
-    return int(said)
 
 
 def _dvc(*arguments: str) -> list[str]:

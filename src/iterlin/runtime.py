@@ -19,6 +19,7 @@ from iterlin.config import ParamsError, Scale, load
 from iterlin.endings import begin_worker, explain_failures, stop_with_a_word, stop_with_parent
 from iterlin.scratch import alone
 
+CHECKPOINT_SECONDS = "ITERLIN_CHECKPOINT_SECONDS"  # between two checkpoints; no byte of a result depends on it
 LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import
 _HELD = ExitStack()  # what a stage holds until its process ends
 
@@ -42,6 +43,7 @@ def begin_stage() -> tuple[Scale, list[str]]:
     stop_with_a_word(address)
     explain_failures(address)
     stop_with_parent()
+    whole_number(CHECKPOINT_SECONDS, 0, smallest=0)  # its workers take it
     _HELD.enter_context(alone(Path(".cache/stages") / f"{address}.lock", "this stage"))
     prepare_jax(scale)
     return scale, cell
@@ -78,7 +80,18 @@ def compilation_cache() -> Path:
 def num_workers(threads: int) -> int:
     """How many runs fit on this machine side by side; `ITERLIN_WORKERS` overrides it."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(os.environ.get("ITERLIN_WORKERS", max(1, cores // threads)))
+    return whole_number("ITERLIN_WORKERS", max(1, cores // threads))
+
+
+def whole_number(name: str, default: int, smallest: int = 1) -> int:
+    """What the environment says, about how and not what to compute.
+
+    **Raises**: `SystemExit` with one line if that is no such number.
+    """
+    said = os.environ.get(name, str(default))
+    if not (said.isdecimal() and int(said) >= smallest):
+        sys.exit(f"{name} must be a whole number of at least {smallest}, got {said!r}")
+    return int(said)
 
 
 def run_side_by_side(
