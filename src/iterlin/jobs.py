@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from iterlin.config import Scale
+from iterlin.memory import limit_workers
 from iterlin.plan import cells_of, changed_stages
 from iterlin.runtime import num_workers
 
@@ -22,6 +23,7 @@ def reproduce(scale: Scale) -> list[str]:
     ran: list[str] = []
     if changed_stages():
         ran += _dvc("repro", f"regime@{scale.name}")  # all that cells read
+        limit_workers(scale)
         workers = num_workers(scale.threads)
         changed = changed_stages()
         cells = [cell for cell in cells_of(scale) if cell in changed]  # none reads what another writes

@@ -6,15 +6,13 @@ import math
 import os
 import subprocess
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.memory import KEPT, limit_workers, require, size
 from iterlin.runtime import num_workers, prepare_jax
 
-KEPT = Path(".cache/estimates")
 START = 10  # seconds until the processes of a cell compute
-PROCESS = 400 * 2**20  # bytes of a process that has imported its libraries
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
 
@@ -94,7 +92,8 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
 
     They are those of a processor, where runs at once take as long as one after another.
     """
-    costs, rows = _estimate(scale), []
+    need, costs, rows = require(scale), _estimate(scale), []
+    limit_workers(scale)
     for item in work(scale):
         side_by_side = min(item.groups, num_workers(scale.threads))
         run = item.steps * costs["lazy_step" if item.lazy else "step"] + _records(scale) * costs["record"]
@@ -106,7 +105,7 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
                 "runs": item.runs,
                 "hours": len(item.cells) * seconds / 3600,
                 # Other cells take the processors that this one leaves.
-                "memory": num_workers(scale.threads) * (PROCESS + item.at_once * costs["memory"]),
+                "memory": num_workers(scale.threads) * need.group(item.at_once),
                 "disk": COPIES * len(item.cells) * item.runs * 4 * costs["num_params"],
             }
         )
@@ -128,11 +127,11 @@ def table(rows: list[dict[str, Any]]) -> str:
     from tabulate import tabulate
 
     lines = [
-        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), _size(row["memory"]), _size(row["disk"]))
+        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), size(row["memory"]), size(row["disk"]))
         for row in rows
     ]
     memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
-    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), _size(memory), _size(disk)))
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), size(memory), size(disk)))
     names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
     return tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
 
@@ -174,7 +173,3 @@ def _estimate(scale: Scale) -> dict[str, float]:
 
 def _hours(hours: float) -> str:
     return f"{60 * hours:.0f} min" if hours < 1 else f"{hours:,.0f} h"
-
-
-def _size(size: float) -> str:
-    return f"{size / 2**20:.0f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
