@@ -1,7 +1,7 @@
 """Validate all parameters, and trace the network at its true shapes, before anything is computed."""
 
 from iterlin.layout import Layout
-from iterlin.memory import limit_workers, require
+from iterlin.memory import limit_workers
 from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
@@ -9,6 +9,7 @@ from iterlin.runtime import begin_stage
 def main() -> None:
     scale, _ = begin_stage()
     from iterlin.experiments.check import trace
+    from iterlin.experiments.memory import require
 
     checked = trace(scale)
     require(scale)

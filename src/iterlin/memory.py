@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iterlin.config import Scale
-from iterlin.runtime import num_workers, prepare_jax
+from iterlin.runtime import num_workers
 
 KEPT = Path(".cache/estimates")
 
@@ -64,24 +64,15 @@ def _own_limits() -> Iterator[int]:
     return (int(limit) for limit in soft if limit.isdigit())
 
 
-def require(scale: Scale) -> Need:
-    """What a run needs, kept from one command to the next.
-
-    **Raises**: `SystemExit` with one line that names the key to change if it does not fit.
-    """
-    need, path = known(scale), _path(scale)
-    if need is None or need.group(scale.runs_at_once) > need.free():
-        prepare_jax(scale)
-        from iterlin.experiments.memory import find_need  # jax starts here
-
-        need = find_need(scale)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(need._asdict()))
-    return need
+def keep(scale: Scale, need: Need) -> None:
+    """Remember what a run needs, from one command to the next."""
+    path = _path(scale)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(need._asdict()))
 
 
 def known(scale: Scale) -> Need | None:
-    """What `require` has found before."""
+    """What was kept, if it was."""
     path = _path(scale)
     return Need(**json.loads(path.read_text())) if path.exists() else None
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
-from iterlin.memory import KEPT, limit_workers, require, size
+from iterlin.memory import KEPT, Need, known, limit_workers, size
 from iterlin.runtime import num_workers, prepare_jax
 
 START = 10  # seconds until the processes of a cell compute
@@ -92,7 +92,7 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
 
     They are those of a processor, where runs at once take as long as one after another.
     """
-    need, costs, rows = require(scale), _estimate(scale), []
+    need, costs, rows = _need(scale), _estimate(scale), []
     limit_workers(scale)
     for item in work(scale):
         side_by_side = min(item.groups, num_workers(scale.threads))
@@ -147,6 +147,17 @@ def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for row, old in zip(left, rows, strict=True)
         if row["cells"]
     ]
+
+
+def _need(scale: Scale) -> Need:
+    """Exits with one line if a run does not fit into memory."""
+    need = known(scale)
+    if need is None or need.group(scale.runs_at_once) > need.free():
+        prepare_jax(scale)
+        from iterlin.experiments.memory import require  # jax starts here
+
+        need = require(scale)
+    return need
 
 
 def _estimate(scale: Scale) -> dict[str, float]:

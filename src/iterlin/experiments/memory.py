@@ -20,7 +20,7 @@ from iterlin.core.phases import Stop, advance
 from iterlin.core.records import Splits, measure
 from iterlin.data.sets import DATA_SETS
 from iterlin.experiments.training_run import make_solver
-from iterlin.memory import Need, size
+from iterlin.memory import Need, keep, size
 from iterlin.nets import build
 
 PROCESS = 900 * 2**20  # of one that has imported its libraries and compiles
@@ -38,8 +38,8 @@ SIZES = {
 }
 
 
-def find_need(scale: Scale) -> Need:
-    """What a run needs: the estimate, if it fits, or if XLA says that the compiled programs do.
+def require(scale: Scale) -> Need:
+    """What a run needs, which is kept: the estimate, if it fits, or if XLA says that the compiled programs do.
 
     **Raises**: `SystemExit` with one line that names the key to change if it does not fit.
     """
@@ -48,11 +48,10 @@ def find_need(scale: Scale) -> Need:
     except ValueError as error:
         sys.exit(f"params.yaml: scale.net: {error}")
     at_once, free = scale.runs_at_once, need.free()
-    if need.group(at_once) <= free:
-        return need
     hopeless = at_once * max(need.parameters, need.data) > free  # even compiling takes long
-    if hopeless or compiled_memory(scale, need) > free:
+    if need.group(at_once) > free and (hopeless or compiled_memory(scale, need) > free):
         sys.exit(refusal(scale, need))
+    keep(scale, need)
     return need
 
 
