@@ -7,7 +7,7 @@ import pandas as pd
 from iterlin.layout import Layout
 from iterlin.results import read_cells, whole_folder, write_text
 from iterlin.runtime import begin_stage
-from iterlin.tables import ACCURACIES, flow_errors, mean_curves, summarise
+from iterlin.tables import ACCURACIES, diverged_runs, flow_errors, mean_curves, summarise
 
 
 def main() -> None:
@@ -34,6 +34,7 @@ def main() -> None:
         "k_sweep_runs": runs,
         "k_sweep_curves": mean_curves(sweep("curves")),
         "sensitivity": pd.concat(sensitivity),
+        "diverged": diverged_runs({**around, "1": runs}),
         "flow_check": flow_errors(pd.read_csv(layout.results / "flow_check.csv")),
     }
     with whole_folder(layout.tables) as folder:

@@ -89,6 +89,24 @@ def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(ce
     assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown
 
 
+@pytest.mark.parametrize(
+    ("cell", "unknown"),
+    [
+        ("1", {f"E-SWEEP-{number}" for number in (1, 2, 3, 5, 6)}),
+        ("1e8", {"E-SWEEP-3", "E-SWEEP-4"}),
+        ("tgn", {"E-SWEEP-4", "E-SWEEP-5"}),
+        ("inf", {"E-SWEEP-6"}),
+    ],
+)
+def test_no_verdict_rests_on_runs_that_diverged(cell, unknown):
+    table = runs({"10": 3, "1e6": 3, "1e8": -9, "tgn": -9, "inf": -9})
+    table.loc[(table["cell"] == cell) & (table["run"] < 3), "outcome"] = "diverged"
+    rows = {row["id"]: row for row in judge(CLAIMS["E-SWEEP"], table)}
+    assert {claim for claim, row in rows.items() if row["verdict"] == UNKNOWN} == unknown
+    for claim in unknown:
+        assert rows[claim]["evidence"].endswith(f"did not all reach their own end (diverged: 3 of 10 at K = {cell})")
+
+
 def test_holm_is_that_of_the_textbook():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []

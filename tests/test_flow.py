@@ -27,6 +27,7 @@ from iterlin.core import (
     squared_error,
     train,
 )
+from iterlin.core.solvers.flow import _whole_steps
 from tests.problems import classification, mlp, regression
 
 RATE = 1e-4
@@ -208,3 +209,19 @@ def test_impossible_settings(solver, settings, message):
 def test_impossible_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         Flow(*arguments)
+
+
+def test_an_attempt_that_was_refused_is_never_made_again():
+    """Whatever is left of a phase, no more steps are taken at once than wanted, down to a single one."""
+    limits = jnp.arange(1, 60, dtype=jnp.int32)
+    for wanted in (0.3, 1.0, 1.58, 2.0, 2.4, 7.9, 31.0, 1e6):
+        steps = jax.vmap(lambda limit, wanted=wanted: _whole_steps(jnp.asarray(wanted), limit))(limits)
+        assert jnp.all((steps >= 1) & (steps <= limits) & ((steps <= wanted) | (steps == 1)))
+
+
+@pytest.mark.parametrize("learning_rate", [0.001, 0.003])
+def test_the_network_s_own_flow_goes_on_where_few_steps_are_left(learning_rate):
+    model, data = mlp(jax.random.key(0), activation=jax.nn.relu), classification(jax.random.key(1))
+    settings = {"solver": Flow(learning_rate), "schedule": Continuously(), "num_steps": 3000, "records_per_decade": 10}
+    result = train(model, {"train": data}, loss=cross_entropy, **settings)
+    assert result.records[-1]["step"] == 3000

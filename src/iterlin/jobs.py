@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.memory import limit_workers
 from iterlin.plan import cells_of, changed_stages
 from iterlin.runtime import num_workers, whole_number
 
@@ -34,6 +35,7 @@ def reproduce(scale: Scale) -> list[str]:
     ran: list[str] = []
     if changed_stages():
         ran += _dvc("repro", f"regime@{scale.name}")  # all that cells read
+        limit_workers(scale)
         workers = num_workers(scale.threads)
         changed = changed_stages()
         cells = [cell for cell in cells_of(scale) if cell in changed]  # none reads what another writes

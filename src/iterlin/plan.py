@@ -5,16 +5,14 @@ import json
 import math
 import os
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.memory import KEPT, Need, known, limit_workers, size
 from iterlin.mend import status
 from iterlin.runtime import num_workers, prepare_jax
 
-KEPT = Path(".cache/estimates")
 START = 10  # seconds until the processes of a cell compute
-PROCESS = 400 * 2**20  # bytes of a process that has imported its libraries
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
 
@@ -93,7 +91,8 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
 
     They are those of a processor, where runs at once take as long as one after another.
     """
-    costs, rows = _estimate(scale), []
+    need, costs, rows = _need(scale), _estimate(scale), []
+    limit_workers(scale)
     for item in work(scale):
         side_by_side = min(item.groups, num_workers(scale.threads))
         run = item.steps * costs["lazy_step" if item.lazy else "step"] + _records(scale) * costs["record"]
@@ -105,7 +104,7 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
                 "runs": item.runs,
                 "hours": len(item.cells) * seconds / 3600,
                 # Other cells take the processors that this one leaves.
-                "memory": num_workers(scale.threads) * (PROCESS + item.at_once * costs["memory"]),
+                "memory": num_workers(scale.threads) * need.group(item.at_once),
                 "disk": COPIES * len(item.cells) * item.runs * 4 * costs["num_params"],
             }
         )
@@ -127,11 +126,11 @@ def table(rows: list[dict[str, Any]]) -> str:
     from tabulate import tabulate
 
     lines = [
-        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), _size(row["memory"]), _size(row["disk"]))
+        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), size(row["memory"]), size(row["disk"]))
         for row in rows
     ]
     memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
-    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), _size(memory), _size(disk)))
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), size(memory), size(disk)))
     names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
     return tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
 
@@ -147,6 +146,17 @@ def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for row, old in zip(left, rows, strict=True)
         if row["cells"]
     ]
+
+
+def _need(scale: Scale) -> Need:
+    """Exits with one line if a run does not fit into memory."""
+    need = known(scale)
+    if need is None or need.group(scale.runs_at_once) > need.free():
+        prepare_jax(scale)
+        from iterlin.experiments.memory import require  # jax starts here
+
+        need = require(scale)
+    return need
 
 
 def _estimate(scale: Scale) -> dict[str, float]:
@@ -173,7 +183,3 @@ def _estimate(scale: Scale) -> dict[str, float]:
 
 def _hours(hours: float) -> str:
     return f"{60 * hours:.0f} min" if hours < 1 else f"{hours:,.0f} h"
-
-
-def _size(size: float) -> str:
-    return f"{size / 2**20:.0f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"

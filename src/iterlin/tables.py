@@ -1,5 +1,7 @@
 """From the cells of the sweep to the tables that figures and report read: means over runs, with 95 % t-intervals."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -38,6 +40,13 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
         row |= {f"difference_{part}": value for part, value in interval(difference).items()}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def diverged_runs(cells: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The runs that diverged, with where and why, of tables of runs by the multiple of η that they have."""
+    columns = ["cell", "run", "steps", "last_finite_step", "eta_lambda_max_at_divergence", "cause"]
+    tables = [runs.loc[runs["outcome"] == "diverged", columns].assign(factor=factor) for factor, runs in cells.items()]
+    return pd.concat(tables, ignore_index=True)
 
 
 def flow_errors(check: pd.DataFrame) -> pd.DataFrame:

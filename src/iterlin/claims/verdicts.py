@@ -51,7 +51,7 @@ def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
         row: dict[str, Any] = claim._asdict()
         del row["test"]
         if item is None:
-            missing = "the runs that it needs are missing, or did not all reach their own end"
+            missing = f"the runs that it needs are missing, or did not all reach their own end{_diverged(runs)}"
             row |= {"verdict": VERDICTS[2], "evidence": missing}
         else:
             pro, contra = next(p_for), next(p_against)
@@ -122,6 +122,13 @@ def points(values: pd.Series) -> str:
     """Mean and 95 % t-interval, in points."""
     mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
     return f"{100 * mean:+.1f} [{100 * (mean - half):+.1f}, {100 * (mean + half):+.1f}]"
+
+
+def _diverged(runs: pd.DataFrame) -> str:
+    """Which runs diverged, as one reason why they did not reach their own end."""
+    by_cell = (runs["outcome"] == "diverged").groupby(runs["cell"], sort=False).agg(["sum", "size"])
+    counts = [f"{row['sum']} of {row['size']} at K = {cell}" for cell, row in by_cell.iterrows() if row["sum"]]
+    return f" (diverged: {', '.join(counts)})" if counts else ""
 
 
 def _round(p: float) -> float:

@@ -1,6 +1,7 @@
 """The mathematics. It knows jax, equinox and optax, and nothing of data, files, params.yaml, DVC or MLflow."""
 
 from iterlin.core.curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
+from iterlin.core.divergence import Divergence as Divergence
 from iterlin.core.kernels import empirical_ntk as empirical_ntk
 from iterlin.core.kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
 from iterlin.core.linearise import Linearised as Linearised

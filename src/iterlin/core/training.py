@@ -10,6 +10,7 @@ from jaxtyping import Array
 
 from iterlin.core.begin import begin
 from iterlin.core.checks import check_data, check_numbers
+from iterlin.core.divergence import Divergence, diagnose
 from iterlin.core.losses import Loss
 from iterlin.core.many import Alone, Job, Seen, Together
 from iterlin.core.phases import State, Stop
@@ -31,13 +32,17 @@ class Outcome(Enum):
 
 
 class Result(NamedTuple):
-    """A trained model, its records (one dict a record), how the run ended, its last state, the solver's own report."""
+    """A trained model, its records (one dict a record), how the run ended, its last state, the solver's own report.
+
+    `divergence` says where and why a run diverged, if it did.
+    """
 
     model: Any
     records: list[dict[str, float]]
     outcome: Outcome
     state: State
     report: dict[str, float]
+    divergence: Divergence | None = None
 
 
 def train(
@@ -169,7 +174,8 @@ def train_many(
             if group.advance(Stop(until, gap, min(until + gap, num_steps), keeper.budget), moving):
                 record(moving)
             keeper.look(progress)
-    return [history.result(state) for history, state in zip(histories, group.states(), strict=True)]
+    ended = zip(histories, jobs, group.states(), strict=True)
+    return [history.result(job, schedule, state) for history, job, state in ended]
 
 
 class _History:
@@ -208,11 +214,14 @@ class _History:
         """Whether there are steps left to take up to this one."""
         return self.outcome is None and self.records[-1]["step"] < until
 
-    def result(self, state: State) -> Result:
+    def result(self, job: Job, schedule: Schedule, state: State) -> Result:
         """The trained run."""
         report = {name: float(value) for name, value in self.run.solver.report(state.solver_state).items()}
         model = eqx.combine(state.params, self.run.model)
-        return Result(model, self.records, self.outcome or Outcome.step_limit, state, report)
+        outcome = self.outcome or Outcome.step_limit
+        diverged = outcome is Outcome.diverged
+        divergence = diagnose(job, schedule, state, self.records, report) if diverged else None
+        return Result(model, self.records, outcome, state, report, divergence)
 
 
 def _check(run: Run, loss: Loss, schedule: Schedule, batch_size: int | None) -> None:

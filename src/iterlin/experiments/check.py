@@ -6,45 +6,31 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 
 from iterlin.config import Scale
-from iterlin.core import Every, Linearised, cross_entropy, functional
+from iterlin.core import Every, Linearised, cross_entropy
 from iterlin.core.batches import HOIST_BYTES
 from iterlin.core.begin import begin
-from iterlin.core.linearise import residual_bytes
 from iterlin.core.phases import State, Stop, advance
 from iterlin.core.records import Splits, measure
-from iterlin.data.sets import DATA_SETS
+from iterlin.experiments.memory import linearisation_bytes, shapes
 from iterlin.experiments.training_run import make_solver
-from iterlin.nets import build
 
 
 def trace(scale: Scale) -> str:
     """What a phase keeps in memory. Exits with one line that names the key if the network cannot take the data."""
-    data = DATA_SETS[scale.data.name]
-    make = partial(build, **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes)
-    splits = {
-        name: (jax.ShapeDtypeStruct((size, *data.image_shape), jnp.float32), jax.ShapeDtypeStruct((size,), jnp.int32))
-        for name, size in scale.data.sizes.items()
-    }
     try:
-        model = eqx.filter_eval_shape(make, key=jax.random.key(0))
+        model, splits = shapes(scale)
         eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
     except ValueError as error:
         sys.exit(f"params.yaml: scale.net: {error}")
     return _memory(scale, model, splits["train"][0])
 
 
-def _memory(scale: Scale, model: Any, x: jax.ShapeDtypeStruct) -> str:
+def _memory(scale: Scale, model: Any, x: Any) -> str:
     if (batch := scale.training.batch_size) is not None:
         return f"each step linearises the network on {batch} examples"
-
-    def kept(model, x):
-        params, fn = functional(model)
-        return residual_bytes(lambda params: fn(params, x), params)
-
-    size = eqx.filter_eval_shape(kept, model, x)
+    size = linearisation_bytes(model, x, len(x))
     how = "is kept for a whole phase" if size <= HOIST_BYTES else "is computed again by every step, in chunks"
     return f"what linearisation needs on {x.shape[0]} examples, {size / 2**20:.1f} MiB, {how}"
 

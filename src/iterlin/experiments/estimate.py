@@ -1,6 +1,5 @@
-"""What a step costs on this machine: time and memory of the very programs that a run executes, at their true shapes."""
+"""What a step costs on this machine: the time of the very programs that a run executes, at their true shapes."""
 
-import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -25,12 +24,11 @@ RECORD = eqx.filter_jit(partial(measure, train="train"))
 
 
 class Estimate(NamedTuple):
-    """Seconds a step at K = 1 and in a long phase, seconds a record, bytes of a run in memory, number of parameters."""
+    """Seconds a step at K = 1 and in a long phase, seconds a record, number of parameters."""
 
     step: float
     lazy_step: float
     record: float
-    memory: int
     num_params: int
 
 
@@ -52,14 +50,11 @@ def estimate(scale: Scale) -> Estimate:
     def steps(schedule: Every, num_steps: int) -> float:
         return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
 
-    # The data, which a record joins to one array besides.
-    held = 4 * math.prod(data.image_shape) * sum(scale.data.sizes.values())
     more = sum(scale.data.sizes.values()) / sum(sizes.values())
     return Estimate(
         step=_seconds_a_step(partial(steps, Every(1))),
         lazy_step=_seconds_a_step(partial(steps, Never())),
         record=more * _seconds(record, linearised, problem.loss, state.params, state.params0, splits),
-        memory=2 * held + max(program.compiled.memory_analysis().temp_size_in_bytes for program in (train, record)),
         num_params=sum(leaf.size for leaf in jax.tree.leaves(state.params)),
     )
 

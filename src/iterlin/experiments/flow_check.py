@@ -15,6 +15,7 @@ from iterlin.config import Scale
 from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
 from iterlin.data.splits import read_data
 from iterlin.experiments.training_run import CODE, digests, initial, keys
+from iterlin.memory import limit_workers
 from iterlin.runtime import run_side_by_side
 from iterlin.scratch import kept
 
@@ -23,6 +24,7 @@ SCHEDULES = {"proxy": Never(), "network": Continuously()}  # K = ∞ and K = 1
 
 def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
     """A row a model, learning rate, tolerance and run: evaluations, and the relative error of the outputs."""
+    limit_workers(scale)
     check = scale.flow_check
     tasks = [(scale, data, *cell) for cell in product(SCHEDULES, check.learning_rates, range(check.num_seeds))]
     compared = f"{__name__}:{compare.__name__}"

@@ -10,6 +10,7 @@ from tqdm import tqdm
 from iterlin.config import Scale
 from iterlin.experiments.recipe import Recipe
 from iterlin.live import shown_live
+from iterlin.memory import limit_workers
 from iterlin.results import write_cell
 from iterlin.runtime import run_side_by_side
 from iterlin.settings import parse_period
@@ -67,6 +68,7 @@ def _recipe(
 
 def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: str) -> None:
     """Train the runs of all cells, groups of a cell's runs side by side, and write each cell to its folder."""
+    limit_workers(scale)
     at_once = scale.runs_at_once
     groups = [
         recipes[start : start + at_once] for recipes in cells.values() for start in range(0, len(recipes), at_once)

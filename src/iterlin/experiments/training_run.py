@@ -15,6 +15,7 @@ from iterlin.checkpoints import FileCheckpoints
 from iterlin.core import (
     Checkpoints,
     Continuously,
+    Divergence,
     Every,
     Flow,
     Never,
@@ -135,6 +136,7 @@ def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
         "feature_updates": last["feature_updates"],
         "evaluations": last["evaluations"],
         **result.report,
+        **_divergence(result.divergence),
         "last_phase_ended": bool(result.state.due),
         "network_train_accuracy": last["network_train_accuracy"],
         "network_train_loss": last["network_train_loss"],
@@ -145,6 +147,15 @@ def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
         row[f"{model}_validation_stopped"] = float(test.iloc[validation.to_numpy().argmax()])
         row[f"{model}_test_stopped"] = float(test.max())
     return row
+
+
+def _divergence(divergence: Divergence | None) -> dict[str, Any]:
+    """Where and why a run diverged; the columns are there, and empty, of runs that did not."""
+    return {
+        "last_finite_step": divergence and divergence.last_finite_step,
+        "eta_lambda_max_at_divergence": divergence and divergence.eta_lambda_max,
+        "cause": divergence and divergence.cause,
+    }
 
 
 def max_eigenvalue(task: tuple[int, int, dict, dict[str, int], Path]) -> float:

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from iterlin.figures.style import colour, label, line_style, percent
 
 Tables = Mapping[str, pd.DataFrame]
+FIRST = 0.7  # where step 0 is drawn, which has no place on a logarithmic axis
+CROSS = {"marker": "X", "markersize": 8, "markeredgecolor": "white", "linestyle": "", "zorder": 4}
 READINGS = {
     "network_validation_stopped": ("stopped on validation data", "o"),
     "network_test_stopped": ("stopped on test data (flatters)", "^"),
@@ -23,11 +25,22 @@ def curves(tables: Tables) -> Figure:
     figure, axes = plt.subplots(figsize=(6.4, 3.8))
     for cell, curve in _cells(tables["k_sweep_curves"]):
         _band(axes, curve, "network_test_accuracy", cell, label=label(cell))
+    _crosses(axes, tables["k_sweep_curves"], tables["diverged"].query("factor == 1"))
     _step_axis(axes, tables["k_sweep_curves"])
     axes.set_ylabel("test accuracy of the network (%)")
     percent(axes)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
+
+
+def _crosses(axes: Axes, curves: pd.DataFrame, diverged: pd.DataFrame) -> None:
+    """Where the mean of a cell loses a run."""
+    ends = diverged.merge(curves, left_on=["cell", "steps"], right_on=["cell", "step"])
+    for cell, rows in _cells(ends):
+        at = np.maximum(rows["step"], FIRST)
+        axes.plot(at, rows["network_test_accuracy_mean"], **CROSS, color=colour(cell))
+    if len(ends):
+        axes.plot([], [], **CROSS, color="0.35", label="a run diverged")
 
 
 def accuracy(tables: Tables) -> Figure:
@@ -69,7 +82,10 @@ def _points(axes: Axes, at: np.ndarray, table: pd.DataFrame, name: str, marker: 
 
 
 def _cell_axis(axes: Axes, table: pd.DataFrame) -> None:
-    axes.set_xticks(range(len(table)), [label(cell).removeprefix("K = ") for cell in table["cell"]])
+    names = (label(cell).removeprefix("K = ") for cell in table["cell"])
+    counts = zip(table["diverged"], table["runs"], strict=True)
+    notes = (f"\n{bad} of {runs}\ndiverged" if bad else "" for bad, runs in counts)
+    axes.set_xticks(range(len(table)), [name + note for name, note in zip(names, notes, strict=True)])
     axes.set_xlabel("steps between feature updates, K")
 
 
@@ -121,6 +137,10 @@ def sensitivity(tables: Tables) -> Figure:
         axes.errorbar(
             np.arange(len(rows)) + shift, mean, errors, fmt="o-", color=colour(cell), capsize=2.5, label=label(cell)
         )
+        lost = rows["diverged"].to_numpy() > 0
+        axes.plot((np.arange(len(rows)) + shift)[lost], mean[lost], **CROSS, color=colour(cell))
+    if table["diverged"].any():
+        axes.plot([], [], **CROSS, color="0.35", label="some runs diverged")
     axes.set_xticks(range(len(factors)), [f"η × {factor:g}" for factor in factors])
     axes.set_xlabel("learning rate, as a multiple of the sweep's")
     axes.set_ylabel("test accuracy of the network (%)")
@@ -143,12 +163,12 @@ def _cells(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _band(axes: Axes, curve: pd.DataFrame, name: str, cell: str, label: str, style: str | None = None) -> None:
-    steps = np.maximum(curve["step"], 0.7)  # step 0 has no place on a logarithmic axis
+    steps = np.maximum(curve["step"], FIRST)
     axes.plot(steps, curve[f"{name}_mean"], color=colour(cell), linestyle=style or line_style(cell), label=label)
     axes.fill_between(steps, curve[f"{name}_low"], curve[f"{name}_high"], color=colour(cell), alpha=0.15, linewidth=0)
 
 
 def _step_axis(axes: Axes, curve: pd.DataFrame) -> None:
     axes.set_xscale("log")
-    axes.set_xlim(0.7, curve["step"].max())
+    axes.set_xlim(FIRST, curve["step"].max())
     axes.set_xlabel("step t")

@@ -6,6 +6,7 @@ import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.report.claims import claims_section
+from iterlin.report.diverged import diverged
 from iterlin.report.flow_check import flow
 from iterlin.report.k_sweep import figures, sensitivity, sweep
 from iterlin.report.page import html as html
@@ -23,6 +24,7 @@ def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dic
         sweep(scale, tables["k_sweep"]),
         figures(scale, tables["flow_check"]),
         sensitivity(scale, tables["sensitivity"]),
+        *diverged(tables["diverged"]),
         flow(scale, regime["learning_rate"], *(tables[name] for name in ("flow_check", "k_sweep", "k_sweep_runs"))),
     ]
     return "\n\n".join(sections) + "\n"

@@ -86,6 +86,10 @@ class ClosedForm(Solver):
         """The next phase has a kernel of its own."""
         return self.init(params)
 
+    def explicit_rate(self) -> float | None:
+        """The flow is stable at any η."""
+        return None if self.continuous else self.learning_rate
+
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
         """α_t. Directions with Λ = 0 do not move θ."""
         moving = (basis.eigenvalues > 0) & (basis.residual != 0)

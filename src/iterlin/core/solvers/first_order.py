@@ -50,6 +50,10 @@ class FirstOrder(Stepwise):
         one = jnp.ones_like(limit)
         return Taken(optax.apply_updates(params, updates), state, steps=one, evaluations=one)
 
+    def explicit_rate(self):
+        plain = self.make is optax.sgd and self.hyperparams.keys() == {"learning_rate"}
+        return self.hyperparams["learning_rate"] if plain else None
+
     def _optimiser(self, params):
         dtype = jnp.result_type(*jax.tree.leaves(params))
         return self.make(**{name: value.astype(dtype) for name, value in self.hyperparams.items()})

@@ -117,10 +117,13 @@ class Flow(Stepwise):
 
 
 def _whole_steps(wanted: Scalar, limit: Count) -> Count:
-    """A whole number of explicit steps; the last two attempts before the limit are of equal length."""
+    """A whole number of explicit steps; the last two attempts before the limit are of equal length, up to one step.
+
+    It is never more than wanted, unless that is less than one: an attempt that was refused would be made again.
+    """
     wanted = jnp.clip(wanted, 1, limit.astype(wanted.dtype))
     parts = jnp.ceil(limit.astype(wanted.dtype) / wanted)
-    return jnp.where(parts <= 1, limit, jnp.where(parts <= 2, (limit + 1) // 2, wanted.astype(limit.dtype)))
+    return jnp.where(parts <= 1, limit, jnp.where(parts <= 2, limit // 2, wanted.astype(limit.dtype)))
 
 
 def _error(gradient_at: Gradient, gradient: Params, end: Params, change: Params, h: Scalar) -> Scalar:

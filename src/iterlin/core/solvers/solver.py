@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Int, PyTree
+from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin.core.losses import Loss
 from iterlin.core.schedules import Schedule
@@ -42,6 +42,10 @@ class Solver(eqx.Module):
     def report(self, state: Any) -> dict[str, Any]:
         """What is worth knowing about how the problems were solved, as numbers by name."""
         return {}
+
+    def explicit_rate(self) -> Float[Array, ""] | float | None:
+        """η, if this is plain gradient descent, whose phases are stable for ηλ_max < 2."""
+        return None
 
 
 class Stepwise(Solver):

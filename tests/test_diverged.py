@@ -1,0 +1,94 @@
+"""Runs that diverged in tables, report and figures; and a pipeline in which all of them do."""
+
+import io
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from iterlin.figures.k_sweep import CROSS, curves
+from iterlin.report.diverged import diverged
+from iterlin.tables import diverged_runs
+from tests.clone import Clone
+
+CAUSE = 'ηλ_max = 5.3 is above 2: explicit steps are unstable, so lower it; "below" 2'
+RUNS = pd.DataFrame(
+    {
+        "cell": ["1", "1e4", "1e4"],
+        "run": [0, 0, 1],
+        "outcome": ["fitted", "diverged", "diverged"],
+        "steps": [100, 40, 0],
+        "last_finite_step": [None, 20, None],
+        "eta_lambda_max_at_divergence": [None, 5.3, None],
+        "cause": [None, CAUSE, "not all training inputs are finite"],
+    }
+)
+
+
+def through_csv(table):
+    return pd.read_csv(io.StringIO(table.to_csv(index=False)), dtype={"cell": str})
+
+
+def test_only_runs_that_diverged_are_listed_and_their_texts_survive_the_file():
+    table = through_csv(diverged_runs({"1": RUNS, "50": RUNS.head(2)}))
+    assert table["cell"].tolist() == ["1e4"] * 3
+    assert table["factor"].tolist() == [1, 1, 50]
+    assert table["cause"][0] == table["cause"][2] == CAUSE
+    (text,) = diverged(table)
+    assert text.startswith("## Runs that diverged\n")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 1e4")]
+    assert rows == [
+        ["1e4", "1", "0", "40", "20", CAUSE],
+        ["1e4", "1", "1", "0", "none", "not all training inputs are finite"],
+        ["1e4", "50", "0", "40", "20", CAUSE],
+    ]
+
+
+def test_where_none_diverged_nothing_is_said():
+    table = through_csv(diverged_runs({"1": RUNS.head(1)}))
+    assert table.columns.tolist()[:3] == ["cell", "run", "steps"]
+    assert diverged(table) == []
+
+
+@pytest.mark.parametrize(("number", "expected"), [(1, []), (3, [[40.0, 0.5], [0.7, 0.1]])])
+def test_a_curve_has_a_cross_where_it_loses_a_run(number, expected):
+    points = pd.DataFrame({"cell": ["1", "1", "1e4", "1e4"], "step": [0, 100, 0, 40], "x": [0.1, 0.9, 0.1, 0.5]})
+    parts = {f"network_test_accuracy_{part}": points["x"] for part in ("mean", "low", "high")}
+    table = through_csv(diverged_runs({"1": RUNS.head(number)}))
+    figure = curves({"k_sweep_curves": points.assign(**parts), "diverged": table})
+    crosses = [line for line in figure.axes[0].get_lines() if line.get_marker() == CROSS["marker"]]
+    assert [xy for line in crosses for xy in np.asarray(line.get_xydata()).tolist()] == expected
+    plt.close(figure)
+
+
+def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
+    clone = Clone(tmp_path, "smoke")
+    clone.edit("{rule: stable, stability: 1.0, num_seeds: 3}", "{rule: fixed, learning_rate: 1.0e5}")
+    clone.edit(
+        "{learning_rate: 5.0e-3, tolerance: 0.1, num_steps: 300",
+        "{learning_rate: 1.0e6, tolerance: 0.1, num_steps: 300",
+    )
+    clone.edit('factors: ["0.5", "2"]', 'factors: ["2"]')
+    done = clone.run("iterlin", "repro")
+    assert "15 stages ran, 6 of them trained a cell" in done.stdout
+    report = clone.folder / "reports/smoke"
+    table = pd.read_csv(report / "tables/diverged.csv", dtype={"cell": str})
+    counts = table.groupby(["factor", "cell"]).size()
+    assert counts.to_dict() == {(1, "1"): 2, (1, "10"): 2, (1, "inf"): 2, (1, "tgn"): 2, (2, "1"): 2, (2, "10"): 2}
+    by_cell = table.groupby("cell")["cause"]
+    assert by_cell.apply(lambda causes: causes.str.contains("is above 2").all()).to_dict() == {
+        "1": True,
+        "10": True,
+        "inf": True,
+        "tgn": False,
+    }
+    claims = json.loads((report / "evidence.json").read_text())
+    assert {claim["verdict"] for claim in claims.values()} == {"not testable at this scale"}
+    assert all("diverged: 2 of 2 at K = 1, " in claim["evidence"] for claim in claims.values())
+    text = (report / "REPORT.md").read_text()
+    assert text.count("explicit steps on this lazy problem are unstable; lower the learning rate below 0.0") == 10
+    assert (report / "index.html").read_text().count("<svg") == 5
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 5
+    assert json.loads(clone.run("dvc", "metrics", "show", "--json").stdout)

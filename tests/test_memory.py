@@ -1,0 +1,120 @@
+"""What does not fit into memory is refused before anything is built; what fits is estimated from shapes alone."""
+
+import json
+import re
+
+import pytest
+
+from iterlin import memory
+from iterlin.config import load
+from iterlin.memory import Need
+from tests.clone import ROOT, Clone, run_in
+
+GIB = 2**30
+# The estimate, what XLA says of the compiled programs, and the largest size of a process that has run them.
+MEASURE = """
+import json, resource, sys
+from iterlin.config import load
+from iterlin.runtime import prepare_jax
+preset, net = json.loads(sys.argv[1])
+scale = load().presets[preset]
+scale = scale.model_copy(update={"net": scale.net.model_copy(update=net)})
+prepare_jax(scale)
+from iterlin.data import digits
+from iterlin.experiments.k_sweep import recipe, tgn_recipe
+from iterlin.experiments.memory import compiled_memory, estimate_memory
+from iterlin.experiments.training_run import run_many
+images, labels, official_test, _ = digits.load()
+made = recipe(scale, 1e-6, "10", 0) if preset == "laptop" else tgn_recipe(scale, 0)
+short = made._replace(training=made.training | {"num_steps": 3, "first_record": 3})
+run_many([short], {"images": images, "labels": labels, "official_test": official_test}, [lambda record: None])
+peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+need = estimate_memory(scale)
+print(json.dumps([need.group(1), need.process, compiled_memory(scale, need), peak]))
+"""
+
+
+@pytest.mark.parametrize(("preset", "net"), [("laptop", {}), ("smoke", {"widths": [3000, 3000]})])
+def test_the_estimate_is_near_what_a_run_takes(preset, net):
+    done = run_in(ROOT, "python", "-c", MEASURE, json.dumps([preset, net]))
+    estimate, process, compiled, peak = json.loads(done.stdout.splitlines()[-1])
+    assert compiled - process <= estimate - process <= 5 * (compiled - process)
+    assert peak / 1.5 <= estimate <= 2.5 * peak
+
+
+def test_networks_that_are_absurd_are_refused_before_anything_is_built(tmp_path):
+    clone = Clone(tmp_path, "smoke")
+    clone.edit("widths: [32, 16]", "widths: [1000000, 1000000]")
+    for command in (["iterlin", "repro"], ["dvc", "repro"]):
+        done = clone.run(*command, check=False)
+        assert done.returncode != 0
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("params.yaml")]
+        assert line.startswith("params.yaml: scale.net: a run needs about 5")
+        assert " TiB of memory (47.3 TiB of it for the parameters), this machine has " in line
+        assert line.endswith(": make net.widths smaller")
+        assert "prepare_data" not in done.stdout
+    # What fits into the machine does not into less: here all that a process may take is 2 GB.
+    clone.edit("widths: [1000000, 1000000]", "widths: [7000, 7000]")
+    done = clone.run("bash", "-c", "ulimit -d 2000000; iterlin plan", check=False)
+    assert done.returncode == 1
+    assert "this machine has 1.9 GiB: make net.widths smaller" in done.stderr
+
+
+# Each case is a preset, what is changed in it, the bytes that are free, and those that XLA would find are needed.
+FIND = """
+import json, sys
+from iterlin import memory
+from iterlin.config import load
+from iterlin.experiments import memory as estimates
+for preset, changes, free, needed in json.loads(sys.argv[1]):
+    scale = load().presets[preset]
+    sections = {name: getattr(scale, name).model_copy(update=new) for name, new in changes.items() if name != "at_once"}
+    scale = scale.model_copy(update=sections | {"runs_at_once": changes.get("at_once", 1)})
+    memory.available, estimates.compiled_memory = lambda: free, lambda scale, need: needed
+    estimates.keep = lambda scale, need: None
+    try:
+        estimates.require(scale)
+        print("fits")
+    except SystemExit as error:
+        print(error)
+"""
+
+
+def test_the_line_names_the_number_that_helps_most():
+    large_batch = {"training": {"batch_size": 40_000}, "data": {"num_train": 40_000}}
+    cases = {
+        "fits": ("smoke", {}, 2 * GIB, 3 * GIB),
+        "fits ": ("paper", {}, 2.5 * GIB, 2 * GIB),  # as XLA finds
+        "scale.data: a run needs about 3.. GiB of memory .1.4 GiB of it for the data., this machine has 2.5 GiB: "
+        "make data.num_train smaller": ("paper", {}, 2.5 * GIB, 3 * GIB),
+        "scale.net: .* for the parameters.*: make net.widths smaller": (
+            ("smoke", {"net": {"widths": [9000] * 3}}, 4 * GIB, 5 * GIB)
+        ),
+        "scale.training: .* for linearising the network.*: make training.batch_size smaller": (
+            ("paper", large_batch, 5 * GIB, 6 * GIB)
+        ),
+        "scale.runs_at_once: 4 runs in one program .*: make it at most 1": ("paper", {"at_once": 4}, 6 * GIB, 7 * GIB),
+    }
+    lines = run_in(ROOT, "python", "-c", FIND, json.dumps(list(cases.values()))).stdout.splitlines()
+    for line, expected in zip(lines, cases, strict=True):
+        pattern = "fits" if expected.startswith("fits") else f"params.yaml: {expected}"
+        assert re.fullmatch(pattern, line), line
+
+
+def test_only_as_many_train_side_by_side_as_fit(monkeypatch, capsys):
+    scale = load(ROOT / "params.yaml").presets["smoke"]
+    monkeypatch.delenv("ITERLIN_WORKERS", raising=False)
+    monkeypatch.setattr(memory, "num_workers", lambda threads: 8)
+    monkeypatch.setattr(memory, "available", lambda: 10 * GIB)
+    found = {}
+    monkeypatch.setattr(memory.os, "environ", found)
+    monkeypatch.setattr(memory, "known", lambda scale: None)
+    memory.limit_workers(scale)
+    assert found == {}
+    monkeypatch.setattr(memory, "known", lambda scale: Need(GIB, GIB, GIB // 2, GIB // 2))
+    memory.limit_workers(scale)
+    assert found == {"ITERLIN_WORKERS": "3"}
+    assert capsys.readouterr().out == "3 of 8 training processes at once, of 3.0 GiB each: there are 10.0 GiB\n"
+    found["ITERLIN_WORKERS"] = "7"  # what a user has set stays
+    memory.limit_workers(scale)
+    assert found == {"ITERLIN_WORKERS": "7"}
