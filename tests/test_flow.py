@@ -216,7 +216,7 @@ def test_an_attempt_that_was_refused_is_never_made_again():
     limits = jnp.arange(1, 60, dtype=jnp.int32)
     for wanted in (0.3, 1.0, 1.58, 2.0, 2.4, 7.9, 31.0, 1e6):
         steps = jax.vmap(lambda limit, wanted=wanted: _whole_steps(jnp.asarray(wanted), limit))(limits)
-        assert jnp.all((steps >= 1) & (steps <= limits) & ((steps <= wanted) | (steps == 1)))
+        assert jnp.all((steps >= 1) & (steps <= limits) & ((steps.astype(float) <= wanted) | (steps == 1)))
 
 
 @pytest.mark.parametrize("learning_rate", [0.001, 0.003])
