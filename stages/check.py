@@ -1,8 +1,9 @@
 """Validate all parameters, and trace the network at its true shapes, before anything is computed."""
 
+from iterlin.files import write_text
+
 from iterlin.layout import Layout
 from iterlin.memory import limit_workers
-from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

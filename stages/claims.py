@@ -3,10 +3,10 @@
 import json
 
 import pandas as pd
+from iterlin.files import write_text
 
 from iterlin.claims import CLAIMS, judge
 from iterlin.layout import Layout
-from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

@@ -1,7 +1,9 @@
 """B-FLOW: gradient flow against explicit steps."""
 
+from iterlin.files import write_text
+
 from iterlin.layout import Layout
-from iterlin.results import FLOATS, write_text
+from iterlin.results import FLOATS
 from iterlin.runtime import begin_stage
 
 

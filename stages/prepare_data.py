@@ -6,12 +6,12 @@ import sys
 import zipfile
 
 import numpy as np
+from iterlin.files import write_bytes, write_text
 
 from iterlin.data.card import describe
 from iterlin.data.sets import DATA_SETS
 from iterlin.data.tfds_data import DataError
 from iterlin.layout import Layout
-from iterlin.results import write_bytes, write_text
 from iterlin.runtime import begin_stage
 
 

@@ -2,8 +2,9 @@
 
 import json
 
+from iterlin.files import write_text
+
 from iterlin.layout import Layout
-from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

@@ -3,10 +3,10 @@
 import json
 
 import pandas as pd
+from iterlin.files import write_text
 
 from iterlin.layout import Layout
 from iterlin.report import html, markdown
-from iterlin.results import write_text
 from iterlin.runtime import begin_stage
 
 

@@ -3,9 +3,10 @@
 import json
 
 import pandas as pd
+from iterlin.files import whole_folder, write_text
 
 from iterlin.layout import Layout
-from iterlin.results import read_cells, whole_folder, write_text
+from iterlin.results import read_cells
 from iterlin.runtime import begin_stage
 from iterlin.tables import ACCURACIES, diverged_runs, flow_errors, mean_curves, summarise
 

@@ -3,9 +3,9 @@ import sys
 import threading
 
 import pytest
+from iterlin.files import alone
 
 from iterlin import scratch
-from iterlin.scratch import alone
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +95,7 @@ def test_what_was_trained_and_not_all_moved_is_not_trained_again(folder, monkeyp
 HOLD = """
 import sys
 from pathlib import Path
-from iterlin.scratch import alone
+from iterlin.files import alone
 
 with alone(Path(sys.argv[1]), "the lock"):
     print("held", flush=True)
@@ -112,9 +112,12 @@ def holder(lock):
 
 def test_a_second_process_waits_for_the_first_and_says_for_which(folder, capfd):
     with holder(folder / "lock") as first:
-        threading.Timer(0.5, first.communicate, ["go on\n"]).start()
+        assert first.stdin is not None
+        timer = threading.Timer(0.5, first.stdin.close)
+        timer.start()
         with alone(folder / "lock", "the lock"):
             assert first.wait() == 0
+        timer.join()
     assert capfd.readouterr().err == f"waiting for process {first.pid}, which has the lock\n"
 
 

@@ -35,7 +35,7 @@ def test_no_code_of_ours_unpickles_or_lets_others_choose_a_class():
     assert len(text) > 50
     for name, code in text.items():
         assert not re.search(r"\b(pickle|dill|joblib|read_pickle|eval\(|exec\(|shell=True|os\.system)\b", code), name
-        assert code.count("np.load(") == code.count("allow_pickle=False)") - code.count("np.save("), name
+        assert len(re.findall(r"np\.(load|savez?)\(", code)) == code.count("allow_pickle=False)"), name
         assert set(re.findall(r"YAML\((.*?)\)", code)) <= {'typ="safe"'}, name
 
 

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from iterlin.core.progress import Progress
+from iterlin.files import durable
 from iterlin.runtime import CHECKPOINT_SECONDS, whole_number
-from iterlin.scratch import durable
 
 INTERVAL = 30  # seconds
 LAST, BEFORE = "checkpoint", "checkpoint-before"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iterlin.config import Scale
+from iterlin.files import alone, write_text
 from iterlin.runtime import num_workers
 
 KEPT = Path(".cache/estimates")
@@ -66,9 +67,8 @@ def _own_limits() -> Iterator[int]:
 
 def keep(scale: Scale, need: Need) -> None:
     """Remember what a run needs, from one command to the next."""
-    path = _path(scale)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(need._asdict()))
+    with alone(KEPT / "lock", "the estimates"):
+        write_text(_path(scale), json.dumps(need._asdict()))
 
 
 def known(scale: Scale) -> Need | None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.files import alone, write_text
 from iterlin.memory import KEPT, Need, known, limit_workers, size
 from iterlin.mend import status
 from iterlin.runtime import num_workers, prepare_jax
@@ -176,8 +177,8 @@ def _estimate(scale: Scale) -> dict[str, float]:
         from iterlin.experiments.estimate import estimate  # jax starts here
 
         print("Measuring a few steps, to estimate what the whole takes …", flush=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(estimate(scale)._asdict()))
+        with alone(KEPT / "lock", "the estimates"):
+            write_text(path, json.dumps(estimate(scale)._asdict()))
     return json.loads(path.read_text())
 
 

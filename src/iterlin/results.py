@@ -5,52 +5,14 @@ results/<scale>/<experiment>/<cell>/curves.csv, runs.csv, models/<run>.eqx
 
 import hashlib
 import json
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
+from iterlin.files import whole_folder, write_text
+
 FLOATS = "%.8g"
-UNFINISHED = Path(".cache/unfinished")
-
-
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the place of `path` only once it is complete."""
-    with _unfinished(path) as new:
-        new.mkdir()
-        yield new
-        if path.exists():
-            os.replace(path, new.with_name("old"))
-        os.replace(new, path)
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that is never seen half-written."""
-    with _unfinished(path) as new:
-        new.write_bytes(content)
-        os.replace(new, path)
-
-
-@contextmanager
-def _unfinished(path: Path) -> Iterator[Path]:
-    """Where to write what is to be at `path`: not beside it, where DVC would count what a process that was killed has
-    left there as a result. One process at a time writes an output.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = UNFINISHED / hashlib.sha256(str(path).encode()).hexdigest()[:16]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    yield folder / "new"
-    shutil.rmtree(folder)
-
-
-def write_text(path: Path, text: str) -> None:
-    """The same for text."""
-    write_bytes(path, text.encode())
 
 
 def write_cell(path: Path, runs: list[Path]) -> None:

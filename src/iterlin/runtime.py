@@ -17,7 +17,7 @@ from typing import Any
 
 from iterlin.config import ParamsError, Scale, load
 from iterlin.endings import begin_worker, explain_failures, stop_with_a_word, stop_with_parent
-from iterlin.scratch import alone
+from iterlin.files import alone
 
 CHECKPOINT_SECONDS = "ITERLIN_CHECKPOINT_SECONDS"  # between two checkpoints; no byte of a result depends on it
 LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import

@@ -5,17 +5,16 @@ and the versions of the libraries that it runs. While runs train, they have a fo
 process at a time holds by a lock.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from iterlin.files import alone, durable
 
 SCRATCH = Path(".cache/runs")
 WORK = Path(".cache/work")
@@ -63,30 +62,6 @@ def _move(folder: Path, entry: Path) -> None:
     except OSError:
         if not entry.exists():  # else another process has finished the same run first
             raise
-
-
-@contextmanager
-def alone(lock: Path, what: str) -> Iterator[None]:
-    """Waits while another process holds the lock, which ends with its process, and says so."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            print(f"waiting for process {file.read()}, which has {what}", file=sys.stderr, flush=True)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
-
-
-def durable(*files: Path) -> None:
-    """Wait until the files are on the disk."""
-    for path in files:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
 
 
 def _entry(description: dict, code: tuple[str, ...]) -> Path:

@@ -23,7 +23,7 @@ from iterlin.experiments.training_run import make_solver
 from iterlin.memory import Need, keep, size
 from iterlin.nets import build
 
-PROCESS = 900 * 2**20  # of one that has imported its libraries and compiles
+PROCESS = 1400 * 2**20  # of one that has imported its libraries and compiles everything
 # Of the parameters, at once: in the state before and after, in the solver's, θ_0, and in what a step computes.
 COPIES = {"gradient_descent": 7, "adam": 13, "flow": 15}
 STACKED = 7  # more, where runs train at once: before and after, each run has its own

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from iterlin.files import write_text
+
 ROOT = Path(os.environ.get("DVC_ROOT", ".")).resolve()
 FOLDER = ROOT / ".cache/mlflow"
 DATABASE = ROOT / "mlflow.db"
@@ -67,7 +69,7 @@ def known() -> dict[str, str]:
 
 def remember(shown: dict[str, str]) -> None:
     """Note what is there, so that the next look need not ask."""
-    _note().write_text(json.dumps({"database": _database(), "shown": shown}, indent=1))
+    write_text(_note(), json.dumps({"database": _database(), "shown": shown}, indent=1))
 
 
 def forget() -> None:

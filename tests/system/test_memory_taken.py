@@ -1,0 +1,37 @@
+"""What a run takes in memory, against what was estimated."""
+
+import json
+
+import pytest
+
+from tests.clone import ROOT, run_in
+
+# The estimate, what XLA says of the compiled programs, and the largest size of a process that has run them.
+MEASURE = """
+import json, resource, sys
+from iterlin.config import load
+from iterlin.runtime import prepare_jax
+preset, net = json.loads(sys.argv[1])
+scale = load().presets[preset]
+scale = scale.model_copy(update={"net": scale.net.model_copy(update=net)})
+prepare_jax(scale)
+from iterlin.data import digits
+from iterlin.experiments.k_sweep import recipe, tgn_recipe
+from iterlin.experiments.memory import compiled_memory, estimate_memory
+from iterlin.experiments.training_run import run_many
+images, labels, official_test, _ = digits.load()
+made = recipe(scale, 1e-6, "10", 0) if preset == "laptop" else tgn_recipe(scale, 0)
+short = made._replace(training=made.training | {"num_steps": 3, "first_record": 3})
+run_many([short], {"images": images, "labels": labels, "official_test": official_test}, [lambda record: None])
+peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+need = estimate_memory(scale)
+print(json.dumps([need.group(1), need.process, compiled_memory(scale, need), peak]))
+"""
+
+
+@pytest.mark.parametrize(("preset", "net"), [("laptop", {}), ("smoke", {"widths": [3000, 3000]})])
+def test_the_estimate_is_near_what_a_run_takes(preset, net):
+    done = run_in(ROOT, "python", "-c", MEASURE, json.dumps([preset, net]))
+    estimate, process, compiled, peak = json.loads(done.stdout.splitlines()[-1])
+    assert compiled - process <= estimate - process <= 5 * (compiled - process)
+    assert peak / 1.5 <= estimate <= 2.5 * peak
