@@ -1,0 +1,80 @@
+"""What checkpoints cost: the same runs alternately with and without, `python -m benchmarks.checkpoints --help`."""
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import jax
+
+from benchmarks.__main__ import markdown
+from benchmarks.problems import CLASSES
+from iterlin.checkpoints import FileCheckpoints
+from iterlin.core import Every, cross_entropy, sgd, train
+from iterlin.nets import build
+
+PAPER = {"name": "lenet", "channels": [50, 50], "kernel": 5, "padding": "VALID", "widths": [120, 84]}
+SMALL = {"name": "lenet", "channels": [8, 8], "kernel": 3, "padding": "SAME", "widths": [64, 32]}
+# Network, images, examples, batch size.
+RUNS = {
+    "the papers' LeNet, batches of 256": (PAPER, (32, 32, 3), 1024, 256),
+    "the papers' LeNet, 512 in full": (PAPER, (32, 32, 3), 512, None),
+    "the laptop's LeNet, 150 in full": (SMALL, (8, 8, 1), 150, None),
+}
+
+
+class Counted(FileCheckpoints):
+    """Counts what it writes."""
+
+    count = 0
+
+    def save(self, progress) -> None:
+        """Write it."""
+        super().save(progress)
+        self.count += 1
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.checkpoints", description=__doc__)
+    parser.add_argument("--every", type=int, default=30, help="seconds between two checkpoints")
+    parser.add_argument("--seconds", type=float, default=90, help="that a run takes, about")
+    parser.add_argument("--pairs", type=int, default=3)
+    args = parser.parse_args()
+    os.environ["ITERLIN_CHECKPOINT_SECONDS"] = str(args.every)
+    rows = [[name, *measured(*run, args.seconds, args.pairs)] for name, run in RUNS.items()]
+    print(markdown(rows, ["run", "steps", "checkpoints", "time with / without, median", "all pairs"]))
+
+
+def measured(
+    net: dict, shape: tuple, num_examples: int, batch_size: int | None, seconds: float, pairs: int
+) -> list[str]:
+    """Steps of a run, checkpoints in it, and the ratio of the times."""
+    net_key, x_key, y_key, batch_key = jax.random.split(jax.random.key(0), 4)
+    settings = {"initialisation": "he_normal", "input_shape": shape, "num_classes": CLASSES}
+    model = build(**net, **settings, key=net_key)
+    x = jax.random.normal(x_key, (num_examples, *shape))
+    splits = {"train": (x, jax.random.randint(y_key, (num_examples,), 0, CLASSES))}
+
+    def run(num_steps: int, checkpoints: FileCheckpoints | None = None) -> float:
+        start = time.perf_counter()
+        solver, schedule = sgd(1e-9), Every(10**6)
+        options = {"num_steps": num_steps, "first_record": num_steps, "batch_size": batch_size, "key": batch_key}
+        train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, checkpoints=checkpoints, **options)
+        return time.perf_counter() - start
+
+    run(10)  # compiles
+    num_steps = max(1, round(seconds * 10 / run(10)))
+    ratios, count = [], 0
+    for _ in range(pairs):
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoints = Counted(Path(folder))
+            ratios.append(run(num_steps, checkpoints) / run(num_steps))
+            count = checkpoints.count
+    return [str(num_steps), str(count), f"{statistics.median(ratios):.3f}", " ".join(f"{r:.3f}" for r in ratios)]
+
+
+if __name__ == "__main__":
+    main()
