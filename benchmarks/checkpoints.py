@@ -6,6 +6,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 
@@ -17,11 +18,21 @@ from iterlin.nets import build
 
 PAPER = {"name": "lenet", "channels": [50, 50], "kernel": 5, "padding": "VALID", "widths": [120, 84]}
 SMALL = {"name": "lenet", "channels": [8, 8], "kernel": 3, "padding": "SAME", "widths": [64, 32]}
-# Network, images, examples, batch size.
-RUNS = {
-    "the papers' LeNet, batches of 256": (PAPER, (32, 32, 3), 1024, 256),
-    "the papers' LeNet, 512 in full": (PAPER, (32, 32, 3), 512, None),
-    "the laptop's LeNet, 150 in full": (SMALL, (8, 8, 1), 150, None),
+
+
+class Setting(NamedTuple):
+    """What a run trains, on random images."""
+
+    net: dict[str, Any]
+    image_shape: tuple[int, int, int]
+    num_examples: int
+    batch_size: int | None
+
+
+SETTINGS = {
+    "the papers' LeNet, batches of 256": Setting(PAPER, (32, 32, 3), 1024, 256),
+    "the papers' LeNet, 512 in full": Setting(PAPER, (32, 32, 3), 512, None),
+    "the laptop's LeNet, 150 in full": Setting(SMALL, (8, 8, 1), 150, None),
 }
 
 
@@ -44,25 +55,24 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=3)
     args = parser.parse_args()
     os.environ["ITERLIN_CHECKPOINT_SECONDS"] = str(args.every)
-    rows = [[name, *measured(*run, args.seconds, args.pairs)] for name, run in RUNS.items()]
+    rows = [[name, *measured(setting, args.seconds, args.pairs)] for name, setting in SETTINGS.items()]
     print(markdown(rows, ["run", "steps", "checkpoints", "time with / without, median", "all pairs"]))
 
 
-def measured(
-    net: dict, shape: tuple, num_examples: int, batch_size: int | None, seconds: float, pairs: int
-) -> list[str]:
+def measured(setting: Setting, seconds: float, pairs: int) -> list[str]:
     """Steps of a run, checkpoints in it, and the ratio of the times."""
+    n, shape = setting.num_examples, setting.image_shape
     net_key, x_key, y_key, batch_key = jax.random.split(jax.random.key(0), 4)
-    settings = {"initialisation": "he_normal", "input_shape": shape, "num_classes": CLASSES}
-    model = build(**net, **settings, key=net_key)
-    x = jax.random.normal(x_key, (num_examples, *shape))
-    splits = {"train": (x, jax.random.randint(y_key, (num_examples,), 0, CLASSES))}
+    ends = {"initialisation": "he_normal", "input_shape": shape, "num_classes": CLASSES}
+    model = build(**setting.net, **ends, key=net_key)
+    splits = {"train": (jax.random.normal(x_key, (n, *shape)), jax.random.randint(y_key, (n,), 0, CLASSES))}
 
     def run(num_steps: int, checkpoints: FileCheckpoints | None = None) -> float:
         start = time.perf_counter()
         solver, schedule = sgd(1e-9), Every(10**6)
-        options = {"num_steps": num_steps, "first_record": num_steps, "batch_size": batch_size, "key": batch_key}
-        train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, checkpoints=checkpoints, **options)
+        options: dict[str, Any] = {"num_steps": num_steps, "first_record": num_steps, "batch_size": setting.batch_size}
+        options |= {"key": batch_key, "checkpoints": checkpoints}
+        train(model, splits, loss=cross_entropy, solver=solver, schedule=schedule, **options)
         return time.perf_counter() - start
 
     run(10)  # compiles
