@@ -74,7 +74,7 @@ def gone(processes, within=5.0):
 
 
 def test_dvc_the_trainer_or_both_are_killed(afresh, undisturbed, capsys):
-    rng, total = random.Random(0), kills(15)
+    rng, total = random.Random(0), kills(10)
     left, begun = total, time.monotonic()
     while left > 0:
         forget(afresh)
@@ -91,7 +91,7 @@ def test_the_whole_pipeline_is_killed(afresh, undisturbed):
     for folder in ("results/smoke", "reports/smoke", "tracking"):
         shutil.rmtree(afresh.folder / folder)
     (afresh.folder / "dvc.lock").unlink()
-    done = until_it_ends(lambda: start(afresh, "iterlin", "repro"), 25, kills(6), rng)
+    done = until_it_ends(lambda: start(afresh, "iterlin", "repro"), 25, kills(4), rng)
     assert done.total() > 0
     for name, content in undisturbed.items():
         assert afresh.bytes_below(name) == content

@@ -111,7 +111,7 @@ def data(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CASES)
 def test_killed_again_and_again_a_run_ends_with_the_same_bytes(case, context, data, tmp_path, capsys):
-    rng, left, windows = random.Random(case), kills(6), Counter()
+    rng, left, windows = random.Random(case), kills(4), Counter()
 
     def run(folder, seconds: float = ENOUGH):
         process = context.Process(target=trained, args=(folder, case))
