@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iterlin.files import durable
 
 from iterlin.data import digits
 from iterlin.experiments.recipe import Recipe
+from iterlin.files import durable
 from iterlin.runtime import LIBRARIES
 from tests.clone import ROOT, environment
 from tests.system.kills import ENOUGH, kills
