@@ -98,7 +98,7 @@ def test_the_whole_pipeline_is_killed(afresh, undisturbed):
     assert afresh.run("dvc", "status").stdout.strip() == UP_TO_DATE
 
 
-@pytest.mark.parametrize("cut", [0.2, 0.237, 0.5, 0.71, 0.77, 0.9])
+@pytest.mark.parametrize("cut", [0.237, 0.71, 0.9])
 def test_a_lock_file_that_was_cut_off_is_mended(clone, undisturbed, cut):
     lock, locks = clone.folder / "dvc.lock", clone.folder / ".dvc/tmp/rwlock"
     whole = lock.read_bytes()
@@ -147,7 +147,7 @@ def test_an_orphan_that_hangs_is_waited_for(afresh, undisturbed):
     time.sleep(2)
     found[0].suspend()
     first.kill()
-    first.communicate()
+    first.wait()  # and not for its output, which the orphan holds open
     second = start(afresh, *REPRO)
     assert second.stdout is not None
     for line in second.stdout:
