@@ -46,7 +46,7 @@ check-report: $(VENV)/installed
 	@iterlin check-report
 
 lint: $(VENV)/installed
-	ruff check . && ruff format --check . && basedpyright
+	ruff check --no-cache . && ruff format --no-cache --check . && basedpyright
 
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \

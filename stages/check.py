@@ -1,7 +1,6 @@
 """Validate all parameters, and trace the network at its true shapes, before anything is computed."""
 
 from iterlin.files import write_text
-
 from iterlin.layout import Layout
 from iterlin.memory import limit_workers
 from iterlin.runtime import begin_stage

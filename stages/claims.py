@@ -3,9 +3,9 @@
 import json
 
 import pandas as pd
-from iterlin.files import write_text
 
 from iterlin.claims import CLAIMS, judge
+from iterlin.files import write_text
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 

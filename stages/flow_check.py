@@ -1,7 +1,6 @@
 """B-FLOW: gradient flow against explicit steps."""
 
 from iterlin.files import write_text
-
 from iterlin.layout import Layout
 from iterlin.results import FLOATS
 from iterlin.runtime import begin_stage

@@ -3,10 +3,10 @@
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
-from iterlin.files import whole_folder
 
 from iterlin.figures import FIGURES
 from iterlin.figures.style import SETTINGS, save
+from iterlin.files import whole_folder
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pandas as pd
-from iterlin.files import whole_folder, write_text
 
 from iterlin.figures.vega import coloured, page
+from iterlin.files import whole_folder, write_text
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 

@@ -6,11 +6,11 @@ import sys
 import zipfile
 
 import numpy as np
-from iterlin.files import write_bytes, write_text
 
 from iterlin.data.card import describe
 from iterlin.data.sets import DATA_SETS
 from iterlin.data.tfds_data import DataError
+from iterlin.files import write_bytes, write_text
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 

@@ -3,7 +3,6 @@
 import json
 
 from iterlin.files import write_text
-
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 

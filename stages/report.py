@@ -3,8 +3,8 @@
 import json
 
 import pandas as pd
-from iterlin.files import write_text
 
+from iterlin.files import write_text
 from iterlin.layout import Layout
 from iterlin.report import html, markdown
 from iterlin.runtime import begin_stage

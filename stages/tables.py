@@ -3,8 +3,8 @@
 import json
 
 import pandas as pd
-from iterlin.files import whole_folder, write_text
 
+from iterlin.files import whole_folder, write_text
 from iterlin.layout import Layout
 from iterlin.results import read_cells
 from iterlin.runtime import begin_stage

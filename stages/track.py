@@ -3,7 +3,6 @@
 import json
 
 from iterlin.files import write_text
-
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage
 from iterlin.tracking.cells import find_sweep

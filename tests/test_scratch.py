@@ -3,9 +3,9 @@ import sys
 import threading
 
 import pytest
-from iterlin.files import alone
 
 from iterlin import scratch
+from iterlin.files import alone
 
 
 @pytest.fixture(autouse=True)

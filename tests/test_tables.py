@@ -1,10 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from iterlin.files import whole_folder
 from scipy import stats
 
 from iterlin.compare import differences
+from iterlin.files import whole_folder
 from iterlin.results import read_cells
 from iterlin.tables import ACCURACIES, interval, mean_curves, summarise
 

@@ -33,12 +33,11 @@ def stop_with_parent() -> None:
     """Without the DVC that has started it, nothing would take up what a stage writes."""
     parent = os.getppid()
 
-    def watch() -> None:
+    def gone() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
-        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    _exit_after(gone)
 
 
 def begin_worker() -> None:
@@ -46,9 +45,12 @@ def begin_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stage = multiprocessing.parent_process()
     assert stage is not None
+    _exit_after(stage.join)
 
+
+def _exit_after(event: Callable[[], None]) -> None:
     def watch() -> None:
-        stage.join()
+        event()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

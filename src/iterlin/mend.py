@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from iterlin.files import write_bytes
+
 LOCK_FILE = Path("dvc.lock")
 REPO_LOCK, LOCKS = Path(".dvc/tmp/lock"), Path(".dvc/tmp/rwlock")
 
@@ -41,11 +43,12 @@ def _with_the_committed_lock_file(failed: subprocess.CompletedProcess[str]) -> s
     """What has run since that commit is in DVC's run cache, from where it comes back untrained."""
     content = LOCK_FILE.read_bytes()
     committed = subprocess.run(["git", "show", f"HEAD:./{LOCK_FILE}"], capture_output=True)
-    LOCK_FILE.unlink()
     if committed.returncode == 0:
-        LOCK_FILE.write_bytes(committed.stdout)
+        write_bytes(LOCK_FILE, committed.stdout)
+    else:
+        LOCK_FILE.unlink()
     if (done := _status()).returncode:
-        LOCK_FILE.write_bytes(content)
+        write_bytes(LOCK_FILE, content)
         return failed
     _say(f"DVC could not read {LOCK_FILE}, which had been cut off, so it is that of the last commit again")
     return done

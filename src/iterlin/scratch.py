@@ -17,7 +17,7 @@ from pathlib import Path
 from iterlin.files import alone, durable
 
 SCRATCH = Path(".cache/runs")
-WORK = Path(".cache/work")
+WORK = Path(".cache/training")
 PACKAGE = Path(__file__).parent
 LIBRARIES = ("jax", "jaxlib", "equinox", "optax", "numpy")
 

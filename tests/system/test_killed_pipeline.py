@@ -45,7 +45,7 @@ def afresh(clone, undisturbed):
 
 
 def forget(clone):
-    for folder in (".cache/runs", ".cache/work", CELL):
+    for folder in (".cache/runs", ".cache/training", CELL):
         shutil.rmtree(clone.folder / folder, ignore_errors=True)
 
 
@@ -62,7 +62,9 @@ def expected(undisturbed):
 
 
 def nothing_left(clone):
-    return [path for folder in ("work", "unfinished") for path in (clone.folder / ".cache" / folder).iterdir()] == []
+    return [
+        path for folder in ("training", "unfinished") for path in (clone.folder / ".cache" / folder).iterdir()
+    ] == []
 
 
 def gone(processes, within=5.0):
@@ -115,7 +117,7 @@ def test_a_lock_file_that_was_cut_off_is_mended(clone, undisturbed, cut):
 def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number):
     process = start(afresh, *command)
     deadline = time.monotonic() + 60
-    while not list((afresh.folder / ".cache").glob("work/*/progress-*/checkpoint")):
+    while not list((afresh.folder / ".cache").glob("training/*/progress-*/checkpoint")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     everything = below(process)

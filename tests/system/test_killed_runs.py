@@ -81,7 +81,7 @@ def trained(folder, case):
 
 def results(folder):
     found = sorted((folder / ".cache/runs").iterdir())
-    assert list((folder / ".cache/work").iterdir()) == []
+    assert list((folder / ".cache/training").iterdir()) == []
     return {
         f"{path.name}/{file.name}": file.read_bytes()
         for path in found
@@ -138,8 +138,10 @@ def test_killed_again_and_again_a_run_ends_with_the_same_bytes(case, context, da
         shutil.rmtree(killed / ".cache", ignore_errors=True)
         while not run(killed, rng.uniform(0, longest) if left > 0 else ENOUGH):
             left -= 1
-            work = list((killed / ".cache").glob("work/*"))
-            windows["checkpoint half-written" if list((killed / ".cache").glob("work/*/*/new")) else "elsewhere"] += 1
+            work = list((killed / ".cache").glob("training/*"))
+            windows[
+                "checkpoint half-written" if list((killed / ".cache").glob("training/*/*/new")) else "elsewhere"
+            ] += 1
             assert len(work) <= 1
         assert results(killed) == results(whole)
     with capsys.disabled():

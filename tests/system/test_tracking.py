@@ -5,13 +5,13 @@ import re
 import subprocess
 import sys
 import time
-from collections import Counter
 
 import pandas as pd
 import pytest
 
 from tests.clone import ROOT, Clone, environment
 from tests.server import Line, free_port, mlflow_server
+from tests.system.shown import client, levels, shown, sync
 
 STAGES = ("k_sweep@smoke-10", "sensitivity@smoke-0.5")
 CELLS = {"K = 10": "k_sweep/10", "K = 1, η × 0.5": "sensitivity/0.5/1", "K = 10, η × 0.5": "sensitivity/0.5/10"}
@@ -32,37 +32,10 @@ def server(tmp_path_factory):
         yield port
 
 
-def client(address):
-    from mlflow import MlflowClient
-
-    return MlflowClient(str(address))
-
-
 @pytest.fixture(scope="module")
 def own(clone):
     """The client of the database that is there without a server."""
     return client(f"sqlite:///{clone.folder}/mlflow.db")
-
-
-def shown(at):
-    """All runs, by name."""
-    found = at.search_runs([at.get_experiment_by_name("iterlin").experiment_id])
-    assert len({run.info.run_name for run in found}) == len(found)
-    return {run.info.run_name: run for run in found}
-
-
-def levels(at):
-    """How many runs there are of each level, and that all are finished and every cell has one model."""
-    runs = shown(at).values()
-    assert {run.info.status for run in runs} == {"FINISHED"}
-    levels = Counter(run.data.tags["level"] for run in runs)
-    assert len(at.search_logged_models([next(iter(runs)).info.experiment_id])) == levels["cell"]
-    return levels
-
-
-def sync(clone, *arguments, **settings):
-    done = clone.run("iterlin", "sync", *arguments, **settings)
-    return int(done.stdout.split(" new cells")[0]), done.stderr
 
 
 def test_a_long_stage_is_shown_while_it_trains_until_its_cell_is(clone, own):
@@ -194,7 +167,7 @@ def test_the_example_of_the_documentation_runs(clone, own):
 
 @pytest.mark.parametrize(("word", "status"), [("trained\n", "FINISHED"), ("", "KILLED")])
 def test_runs_appear_as_their_logs_grow(clone, own, word, status):
-    folder = clone.folder / ".cache/work/these/0"
+    folder = clone.folder / ".cache/training/these/0"
     folder.mkdir(parents=True, exist_ok=True)
     head = {"stage": "k_sweep@smoke-inf", "run": 0, "started": time.time()}
     record = {"seconds": 1, "step": 0, "network_test_accuracy": 0.5, "proxy_test_accuracy": 0.4}
