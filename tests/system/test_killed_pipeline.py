@@ -139,6 +139,29 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
     assert nothing_left(afresh)
 
 
+@pytest.mark.parametrize("blocks", [0, 2, 20])  # of 1024 bytes: what fits is nothing, the log, checkpoints
+def test_a_full_disk_is_one_line_and_costs_nothing(afresh, undisturbed, blocks):
+    stage = {"DVC_STAGE": "k_sweep@smoke-10", "DVC_ROOT": str(afresh.folder)}
+    process = start(afresh, "bash", "-c", f"ulimit -f {blocks}; exec python stages/k_sweep.py", **stage)
+    output, _ = process.communicate(timeout=ENOUGH)
+    assert process.returncode == 1, output
+    last = output.strip().splitlines()[-1]
+    assert last.startswith("k_sweep@smoke-10: File too large: free some space. Finished runs and checkpoints are kept")
+    assert "Traceback" not in output
+    afresh.run(*REPRO)
+    assert cell(afresh) == expected(undisturbed)
+    assert nothing_left(afresh)
+
+
+def test_a_disk_that_is_full_for_everything(afresh, undisturbed):
+    process = start(afresh, "bash", "-c", "ulimit -f 2; exec iterlin repro")
+    output, _ = process.communicate(timeout=ENOUGH)
+    assert process.returncode != 0, output
+    afresh.run("iterlin", "repro")
+    assert {name: afresh.bytes_below(name) for name in undisturbed} == undisturbed
+    assert afresh.run("dvc", "status").stdout.strip() == UP_TO_DATE
+
+
 def test_an_orphan_that_hangs_is_waited_for(afresh, undisturbed):
     first = start(afresh, *REPRO)
     while not (found := [child for child in trainers(first) if "stages/k_sweep.py" in command_of(child)]):
