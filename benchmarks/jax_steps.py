@@ -23,7 +23,8 @@ from iterlin.core import (
 from iterlin.core.batches import FullBatch, MiniBatch
 from iterlin.core.jumps import advance_in_jumps
 from iterlin.core.losses import Loss
-from iterlin.core.phases import Problem, State, Stop, advance, initial_state
+from iterlin.core.phases import State, Stop, advance, initial_state
+from iterlin.core.problem import Problem
 from iterlin.nets import LeNet
 from iterlin.nets.convolution import DIMENSIONS
 

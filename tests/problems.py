@@ -6,6 +6,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from iterlin.core import Every, functional, sgd, squared_error, train
+from iterlin.core.batches import FullBatch
+from iterlin.core.problem import Problem
 
 
 class Affine(eqx.Module):
@@ -42,6 +44,27 @@ def dense_jacobian(model, x):
     flat, unflatten = ravel_pytree(params)
     jacobian = jax.jacobian(lambda theta: fn(unflatten(theta), x).ravel())(flat)
     return jacobian, flat, unflatten, fn
+
+
+def lazy_problem(model, data, loss=squared_error, damping=0.0):
+    """The lazy problem about a model, full batch, and θ_s."""
+    params, fn = functional(model)
+    lazy, _ = Problem(fn, loss, FullBatch(), *data, jnp.asarray(damping), jnp.asarray(jnp.inf)).phase(params, Every(1))(
+        0, None
+    )
+    return lazy, params
+
+
+def one_step(solver, model, data, loss=squared_error, damping=0.0):
+    """The flat θ and the solver's state after its first step from θ_s, without a training loop around it."""
+
+    @eqx.filter_jit
+    def step(solver, model, data, damping):
+        lazy, params = lazy_problem(model, data, loss, damping)
+        taken = solver.step(lazy, lazy.gradient(params), params, solver.init(params), jnp.asarray(1, jnp.int32))
+        return ravel_pytree(taken.params)[0], taken.state
+
+    return step(solver, model, data, jnp.asarray(damping, data[0].dtype))
 
 
 def trained(model, data, **settings):

@@ -22,7 +22,8 @@ from iterlin.core import (
     squared_error,
 )
 from iterlin.core.batches import FullBatch
-from iterlin.core.phases import Problem, Stop, advance, initial_state
+from iterlin.core.phases import Stop, advance, initial_state
+from iterlin.core.problem import Problem
 from tests.problems import affine, classification, dense_jacobian, mlp, regression, trained
 
 

@@ -13,6 +13,7 @@ from iterlin.core.linearise import Linearised, Network
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
 
 Predict = Callable[[PyTree[Array]], Float[Array, "n out"]]
+Chosen = tuple[Predict, Array, Array, Array | None]  # θ ↦ f(θ, x), x and y of a batch, and the epoch's order
 
 
 class FullBatch(eqx.Module):
@@ -27,13 +28,13 @@ class FullBatch(eqx.Module):
     def init(self) -> None:
         return None
 
-    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, None]]:
+    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., Chosen]:
         predict = model.on(x) if self.hoist else lambda params: in_chunks(again(params), x)
 
         def again(params):
             return jax.checkpoint(lambda x: model.on(x)(params))
 
-        return lambda step, order: (predict, y, order)
+        return lambda step, order: (predict, x, y, order)
 
 
 class MiniBatch(eqx.Module):
@@ -53,7 +54,7 @@ class MiniBatch(eqx.Module):
     def init(self) -> Int[Array, " n"]:
         return jnp.arange(self.num_examples, dtype=jnp.int32)
 
-    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., tuple[Predict, Array, Array]]:
+    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., Chosen]:
         num_batches = self.num_examples // self.size
 
         def at(step, order):
@@ -63,7 +64,7 @@ class MiniBatch(eqx.Module):
             after = epoch + (batch == 0).astype(epoch.dtype)
             order = jax.lax.fori_loop(epoch, after, lambda epoch, _: self._permutation(epoch), order)
             chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
-            return model.on(x[chosen]), y[chosen], order
+            return model.on(x[chosen]), x[chosen], y[chosen], order
 
         return at
 

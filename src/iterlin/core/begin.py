@@ -11,7 +11,8 @@ from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch
 from iterlin.core.blocks import in_chunks
 from iterlin.core.linearise import functional, residual_bytes
 from iterlin.core.losses import Loss
-from iterlin.core.phases import Problem, State, initial_state
+from iterlin.core.phases import State, initial_state
+from iterlin.core.problem import Problem
 from iterlin.core.solvers import Solver
 
 

@@ -10,7 +10,8 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.curvature import ggn_max_eigenvalue
 from iterlin.core.many import Job
-from iterlin.core.phases import Problem, State
+from iterlin.core.phases import State
+from iterlin.core.problem import Problem
 from iterlin.core.schedules import Continuously, Schedule
 
 
@@ -104,7 +105,6 @@ def _max_eigenvalue(
     problem: Problem, schedule: Schedule, params0: PyTree[Array], params: PyTree[Array], step: Array, order: Any
 ) -> Float[Array, ""]:
     """λ_max of the Gauss–Newton matrix at θ of the lazy problem about θ_s, on the batch of a step."""
-    model = schedule.model(problem.fn, params0)
-    predict, y, _ = problem.batches.phase(model, problem.x, problem.y)(step, order)
+    lazy, _ = problem.phase(params0, schedule)(step, order)
     key = jax.random.key(0)
-    return ggn_max_eigenvalue(lambda params, _: predict(params), params, problem.x, y, problem.loss, key)
+    return ggn_max_eigenvalue(lambda params, _: lazy.predict(params), params, lazy.x, lazy.y, lazy.loss, key)

@@ -11,7 +11,8 @@ import optax
 from iterlin.core.blocks import in_chunks
 from iterlin.core.kernels import empirical_ntk
 from iterlin.core.linearise import Linearised
-from iterlin.core.phases import Problem, State, Stop, relinearised
+from iterlin.core.phases import State, Stop, relinearised
+from iterlin.core.problem import Problem
 from iterlin.core.schedules import Every
 from iterlin.core.solvers.closed_form import ClosedForm, Eigenbasis, eigenbasis, objective
 

@@ -44,6 +44,13 @@ def empirical_ntk_by_leaf(
     return dict(zip(paths, _in_blocks(fn, params, x, x2, True, max_bytes), strict=True))
 
 
+def gram(fn: Callable, params: PyTree[Array], x: Array) -> Float[Array, "m m"]:
+    """Θ(x, x) as a matrix over m = n·out outputs, in one block, for use in compiled code (see `empirical_ntk`)."""
+    (theta,) = _gram(fn, params, x, None, False)
+    m = theta.shape[0] * theta.shape[1]
+    return theta.reshape(m, m)
+
+
 def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int) -> list[np.ndarray]:
     symmetric, second = x2 is None, x if x2 is None else x2
     factors = eqx.filter_eval_shape(_factors, fn, params, x[:1])
@@ -87,14 +94,16 @@ def _block_size(factors: list[_Factors], num_parts: int, out: int, n: int, m: in
     return -(-max(n, m) // blocks)
 
 
-@eqx.filter_jit
-def _block(fn, params, x, x2, by_leaf: bool) -> list[Float[Array, "n out m out"]]:
+def _gram(fn, params, x, x2, by_leaf: bool) -> list[Float[Array, "n out m out"]]:
     left = _factors(fn, params, x)
     right = left if x2 is None else _factors(fn, params, x2)
     if by_leaf:
         return [*map(_product, left, right)]
     left, right = _merged(left), _merged(right)
     return [sum(map(_product, left[1:], right[1:]), _product(left[0], right[0]))]
+
+
+_block = eqx.filter_jit(_gram)
 
 
 def _merged(factors: list[_Factors]) -> list[_Factors]:

@@ -8,6 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
 from iterlin.core.blocks import in_blocks
@@ -45,6 +46,15 @@ class Linearised(eqx.Module):
     def vjp(self, cotangent: Float[Array, "n out"], x: Array) -> PyTree[Array]:
         """u ↦ φ_sᵀ u."""
         return jax.vjp(lambda params: self.fn(params, x), self.params0)[1](cotangent)[0]
+
+    def jacobian(self, x: Array) -> Float[Array, "m p"]:
+        """φ_s itself, of shape (n·out, p), for networks and data that are small enough to store it."""
+        params0, unravel = ravel_pytree(self.params0)
+
+        def rows(example):  # each example is differentiated alone: no other enters its outputs
+            return jax.jacrev(lambda params: self.fn(unravel(params), example[None])[0])(params0)
+
+        return jax.vmap(rows)(x).reshape(-1, params0.size)
 
 
 class Network(eqx.Module):

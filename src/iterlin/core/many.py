@@ -14,7 +14,8 @@ from jaxtyping import Array, Bool, PyTree
 from iterlin.core.jumps import advance_in_jumps
 from iterlin.core.linearise import Linearised
 from iterlin.core.losses import Loss
-from iterlin.core.phases import Problem, State, Stop, advance
+from iterlin.core.phases import State, Stop, advance
+from iterlin.core.problem import Problem
 from iterlin.core.records import Splits, measure
 from iterlin.core.schedules import Every, Schedule
 from iterlin.core.solvers import ClosedForm, Solver, Stepwise
@@ -107,9 +108,10 @@ class Together:
         return [jax.tree.map(lambda value, run=run: value[run], self.state) for run in self._runs]
 
 
-def _measurable(job: Job, state: State) -> tuple[Linearised, Loss, PyTree[Array], PyTree[Array], Splits]:
+def _measurable(job: Job, state: State) -> tuple[Linearised, Loss, PyTree[Array], PyTree[Array], Splits, Array]:
     """What a record is made of. The solver and its state are not: what a solver keeps on the host may be no array."""
-    return Linearised(job.problem.fn, state.params0), job.problem.loss, state.params, job.origin, job.splits
+    problem = job.problem
+    return Linearised(problem.fn, state.params0), problem.loss, state.params, job.origin, job.splits, problem.damping
 
 
 def _advanced(job: Job, schedule: Schedule, state: State, stop: Stop, moving: Bool[Array, ""]) -> State:

@@ -1,6 +1,6 @@
 """Lazy phases and the feature updates between them: the compiled part of iterative linearisation (T Algorithm 3)."""
 
-from collections.abc import Callable
+import dataclasses
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from iterlin.core.batches import FullBatch, MiniBatch
-from iterlin.core.losses import Loss
+from iterlin.core.problem import Problem
 from iterlin.core.schedules import FOREVER, Schedule
 from iterlin.core.solvers import Solver, Stepwise
 
@@ -64,33 +64,6 @@ def initial_state(params: PyTree[Array], solver: Solver, batches: FullBatch | Mi
     )
 
 
-class Problem(eqx.Module):
-    """Mean ℓ(f_lin(θ, x), y) + λ‖θ − θ_s‖² over the training data: convex in θ for a convex loss ℓ.
-
-    λ belongs to the mean loss, without a ½. The papers' damped Gauss–Newton step (T eq. 10) minimises the sum
-    ‖f_lin − Y‖² + λ_T‖θ − θ_s‖²; `squared_error` is half its mean, so λ = λ_T / (2n).
-    """
-
-    fn: Callable
-    loss: Loss = eqx.field(static=True)
-    batches: FullBatch | MiniBatch
-    x: Array
-    y: Array
-    damping: Float[Array, ""]
-    max_loss: Float[Array, ""]
-
-    def phase(self, params0: PyTree[Array], schedule: Schedule) -> Callable:
-        """The objective and its gradient in θ, for the batch of a step, in the phase from θ_s = `params0`."""
-        at = self.batches.phase(schedule.model(self.fn, params0), self.x, self.y)
-
-        def objective(params, step, order):
-            predict, y, order = at(step, order)
-            penalty = self.damping * optax.tree.norm(optax.tree.sub(params, params0), squared=True)
-            return self.loss(predict(params), y) + penalty, order
-
-        return jax.value_and_grad(objective, has_aux=True)
-
-
 class Stop(eqx.Module):
     """Where the next record is wanted: at step `until`, `gap` steps after the last one.
 
@@ -131,44 +104,39 @@ def advance(problem: Problem, solver: Stepwise, schedule: Schedule, state: State
 
     def phase(state):
         state = _select(state.due, relinearised(state, solver, schedule), state)
-        value_and_gradient = problem.phase(state.params0, schedule)
+        lazy_at = problem.phase(state.params0, schedule)
 
         def in_phase(state):
             return within_budget(state) & stop.beyond(state) & ~state.due & ~state.diverged
 
-        return jax.lax.while_loop(in_phase, partial(_step, problem, solver, schedule, stop, value_and_gradient), state)
+        return jax.lax.while_loop(in_phase, partial(_step, lazy_at, problem.max_loss, solver, schedule, stop), state)
 
     return jax.lax.while_loop(running, phase, state)
 
 
 def relinearised(state: State, solver: Solver, schedule: Schedule) -> State:
     """The feature update: θ_s ← θ_t."""
-    return eqx.tree_at(
-        lambda s: (s.params0, s.solver_state, s.phase_step, s.feature_updates, s.due),
+    return dataclasses.replace(
         state,
-        (
-            state.params,
-            solver.relinearise(state.params, state.solver_state),
-            jnp.zeros_like(state.phase_step),
-            state.feature_updates + schedule.updates(state.phase_step),
-            jnp.asarray(False),
-        ),
+        params0=state.params,
+        solver_state=solver.relinearise(state.params, state.solver_state),
+        phase_step=jnp.zeros_like(state.phase_step),
+        feature_updates=state.feature_updates + schedule.updates(state.phase_step),
+        due=jnp.asarray(False),
     )
 
 
-def _step(problem, solver, schedule, stop, value_and_gradient, state: State) -> State:
+def _step(lazy_at, max_loss, solver, schedule, stop, state: State) -> State:
     """The next θ from the gradient of the lazy problem, or the end of the phase if it is solved as it stands."""
-    (value, order), gradient = value_and_gradient(state.params, state.step, state.order)
+    lazy, order = lazy_at(state.step, state.order)
+    value, gradient = lazy.value_and_gradient(state.params)
     norm = optax.tree.norm(gradient)
     initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
-    diverged = ~(jnp.isfinite(norm) & (value <= problem.max_loss))
+    diverged = ~(jnp.isfinite(norm) & (value <= max_loss))
     solved = (state.phase_step > 0) & schedule.solved(norm, initial_norm) & ~diverged
 
-    def gradient_at(params):
-        return value_and_gradient(params, state.step, state.order)[1]
-
     limit = jnp.minimum(schedule.remaining(state.phase_step), stop.remaining(state.step))
-    taken = solver.step(gradient_at, gradient, state.params, state.solver_state, limit)
+    taken = solver.step(lazy, gradient, state.params, state.solver_state, limit)
     phase_step = state.phase_step + taken.steps
     due = schedule.remaining(phase_step) <= 0
     stepped = State(

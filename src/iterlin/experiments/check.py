@@ -42,4 +42,4 @@ def step_and_record(scale: Scale, model: Any, splits: Splits, key: jax.Array) ->
     problem, state = begin(model, splits["train"], **settings)
     state = advance(problem, solver, Every(1), state, Stop(1, 1, 1))
     linearised = Linearised(problem.fn, state.params0)
-    return state, measure(linearised, problem.loss, state.params, state.params0, splits, train="train")
+    return state, measure(linearised, problem.loss, state.params, state.params0, splits, problem.damping, train="train")

@@ -45,7 +45,7 @@ def estimate(scale: Scale) -> Estimate:
     )
     linearised = Linearised(problem.fn, state.params0)
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
-    record = _compiled(RECORD, linearised, problem.loss, state.params, state.params0, splits)
+    record = _compiled(RECORD, linearised, problem.loss, state.params, state.params0, splits, problem.damping)
 
     def steps(schedule: Every, num_steps: int) -> float:
         return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
@@ -54,7 +54,7 @@ def estimate(scale: Scale) -> Estimate:
     return Estimate(
         step=_seconds_a_step(partial(steps, Every(1))),
         lazy_step=_seconds_a_step(partial(steps, Never())),
-        record=more * _seconds(record, linearised, problem.loss, state.params, state.params0, splits),
+        record=more * _seconds(record, linearised, problem.loss, state.params, state.params0, splits, problem.damping),
         num_params=sum(leaf.size for leaf in jax.tree.leaves(state.params)),
     )
 

@@ -115,7 +115,7 @@ def _program_bytes(scale: Scale, solver: Stepwise) -> int:
     problem, state = eqx.filter_eval_shape(partial(begin, **settings), model, splits["train"], key=key)
     params = state.params
     step = _compiled(advance, problem, solver, Every(1), state, Stop(1, 1, 1))
-    record = _compiled(RECORD, Linearised(problem.fn, params), problem.loss, params, params, splits)
+    record = _compiled(RECORD, Linearised(problem.fn, params), problem.loss, params, params, splits, problem.damping)
     return _bytes((params, state)) + max(_taken(step), _taken(record))
 
 

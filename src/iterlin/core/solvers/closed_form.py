@@ -6,9 +6,9 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from iterlin.core.losses import Loss, squared_error
-from iterlin.core.schedules import Every, Schedule
-from iterlin.core.solvers.solver import Solver
+from iterlin.core.losses import squared_error
+from iterlin.core.schedules import Every
+from iterlin.core.solvers.solver import Setup, Solver
 
 Vector = Float[np.ndarray, " m"]
 BUDGET = 4 * 2**30
@@ -60,21 +60,21 @@ class ClosedForm(Solver):
         if not 0 < self.learning_rate < float("inf"):
             raise ValueError(f"the learning rate η must be positive and finite, got {self.learning_rate}")
 
-    def check(self, loss: Loss, schedule: Schedule, batch_size: int | None, num_outputs: int) -> None:
-        """Whether the closed form exists and, for n·out = `num_outputs`, fits.
+    def check(self, setup: Setup) -> None:
+        """Whether the closed form exists, and fits.
 
         **Raises**: `ValueError` if not.
         """
-        if loss is not squared_error:
+        if setup.loss is not squared_error:
             raise ValueError("the closed form is that of squared_error: use another solver for other losses")
-        if not isinstance(schedule, Every):
+        if not isinstance(setup.schedule, Every):
             raise ValueError("the closed form jumps to the end of a phase, so it must be known: use Every or Never")
-        if batch_size is not None:
+        if setup.batch_size is not None:
             raise ValueError("the closed form is that of full batches: leave batch_size out")
-        needed = BYTES_PER_ENTRY * num_outputs**2
+        needed = BYTES_PER_ENTRY * setup.num_outputs**2
         if needed > self.max_bytes:
             raise ValueError(
-                f"the closed form for n·out = {num_outputs} takes {needed:.2g} bytes, more than max_bytes = "
+                f"the closed form for n·out = {setup.num_outputs} takes {needed:.2g} bytes, more than max_bytes = "
                 f"{self.max_bytes:.2g}: raise max_bytes, or use the flow solver, which stores no kernel"
             )
 

@@ -10,7 +10,8 @@ import optax
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin.core.solvers.solver import Gradient, Stepwise, Taken
+from iterlin.core.problem import Lazy
+from iterlin.core.solvers.solver import Stepwise, Taken
 
 AtFeatureUpdate = Literal["reset", "keep"]
 
@@ -43,7 +44,7 @@ class FirstOrder(Stepwise):
         return self.init(params) if self.at_feature_update == "reset" else state
 
     def step(
-        self, gradient_at: Gradient, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
+        self, lazy: Lazy, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
     ) -> Taken:
         """θ_{t+1}."""
         updates, state = self._optimiser(params).update(gradient, state, params)

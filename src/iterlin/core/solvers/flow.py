@@ -6,6 +6,7 @@ Sommeijer, Shampine and Verwer, 1998, J. Comput. Appl. Math. 88): with s stages 
 0.65 s²/ρ, where ρ is the largest curvature, so that stages grow as the square root of what explicit steps would need.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -15,11 +16,13 @@ import optax
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from iterlin.core.solvers.solver import Gradient, Stepwise, Taken
+from iterlin.core.problem import Lazy
+from iterlin.core.solvers.solver import Stepwise, Taken
 
 Params = PyTree[Array]
 Scalar = Float[Array, ""]
 Count = Int[Array, ""]
+Gradient = Callable[[Params], Params]
 
 MAX_STAGES = 60  # rounding grows as s²
 SAFETY = 1.2  # power iteration finds ρ from below
@@ -62,8 +65,8 @@ class Flow(Stepwise):
             if not isinstance(value, Tracer) and not 0 < value < jnp.inf:
                 raise ValueError(f"the {name} must be positive and finite, got {value}")
 
-    def check(self, loss, schedule, batch_size, num_outputs):
-        if batch_size is not None:
+    def check(self, setup):
+        if setup.batch_size is not None:
             raise ValueError("gradient flow is that of full batches: leave batch_size out")
 
     def init(self, params: Params) -> FlowState:
@@ -82,8 +85,9 @@ class Flow(Stepwise):
             "eta_lambda_max": learning_rate * state.max_curvature,
         }
 
-    def step(self, gradient_at: Gradient, gradient: Params, params: Params, state: FlowState, limit: Count) -> Taken:
+    def step(self, lazy: Lazy, gradient: Params, params: Params, state: FlowState, limit: Count) -> Taken:
         """One attempt: accepted if its estimated error is within the tolerance, otherwise no step is taken."""
+        gradient_at = lazy.gradient
         dtype = state.step_size.dtype
         learning_rate = self.learning_rate.astype(dtype)
         due = (state.curvature == 0) | (state.attempts >= EVERY)

@@ -1,16 +1,14 @@
 """What the training loop asks of a solver."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
 from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin.core.losses import Loss
+from iterlin.core.problem import Lazy
 from iterlin.core.schedules import Schedule
-
-Gradient = Callable[[PyTree[Array]], PyTree[Array]]
 
 
 class Taken(NamedTuple):
@@ -20,6 +18,17 @@ class Taken(NamedTuple):
     state: Any
     steps: Int[Array, ""]
     evaluations: Int[Array, ""]
+
+
+class Setup(NamedTuple):
+    """What a run asks of its solver."""
+
+    loss: Loss
+    schedule: Schedule
+    batch_size: int | None
+    damping: float
+    num_outputs: int  # n·out
+    num_params: int  # p
 
 
 class Solver(eqx.Module):
@@ -33,8 +42,8 @@ class Solver(eqx.Module):
     def relinearise(self, params: PyTree[Array], state: Any) -> Any:
         """The state with which the next phase starts."""
 
-    def check(self, loss: Loss, schedule: Schedule, batch_size: int | None, num_outputs: int) -> None:
-        """Whether it can train like this, with n·out = `num_outputs`.
+    def check(self, setup: Setup) -> None:
+        """Whether it can train like this.
 
         **Raises**: `ValueError` if not.
         """
@@ -49,10 +58,10 @@ class Solver(eqx.Module):
 
 
 class Stepwise(Solver):
-    """A solver that goes by the gradient, a step or some at a time."""
+    """A solver whose steps are compiled: it goes from one θ to the next, by one step or some at a time."""
 
     @abstractmethod
     def step(
-        self, gradient_at: Gradient, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
+        self, lazy: Lazy, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
     ) -> Taken:
         """From θ = `params`, where the gradient is known, at most `limit` steps further."""
