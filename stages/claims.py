@@ -13,9 +13,10 @@ from iterlin.runtime import begin_stage
 def main() -> None:
     scale, _ = begin_stage()
     layout = Layout(scale.name)
-    runs = pd.read_csv(layout.tables / "k_sweep_runs.csv", dtype={"cell": str})
-    rows = judge(CLAIMS["E-SWEEP"], runs)
-    claims = {row.pop("id"): row for row in rows}
+    claims = {}
+    for table, statements in CLAIMS.values():
+        rows = judge(statements, pd.read_csv(layout.tables / f"{table}.csv", dtype={"cell": str}))
+        claims |= {row.pop("id"): row for row in rows}
     verdicts = {"verdict": {name: row["verdict"] for name, row in claims.items()}}  # short enough to be DVC's metrics
     for path, content in ((layout.evidence, claims), (layout.claims, verdicts)):
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -8,7 +8,8 @@ from iterlin.runtime import begin_stage
 
 def main() -> None:
     scale, (factor,) = begin_stage()
-    from iterlin.experiments.k_sweep import rescaled_recipe, run_cells
+    from iterlin.experiments.cells import run_cells
+    from iterlin.experiments.k_sweep import rescaled_recipe
 
     layout = Layout(scale.name)
     learning_rate = json.loads(layout.regime.read_text())["learning_rate"]

@@ -6,7 +6,8 @@ from iterlin.runtime import begin_stage
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.k_sweep import TGN, run_cells, tgn_recipe
+    from iterlin.experiments.cells import run_cells
+    from iterlin.experiments.k_sweep import TGN, tgn_recipe
 
     layout = Layout(scale.name)
     recipes = [tgn_recipe(scale, run) for run in range(scale.tgn_baseline.num_seeds)]

@@ -48,10 +48,9 @@ def dense_jacobian(model, x):
 
 def lazy_problem(model, data, loss=squared_error, damping=0.0):
     """The lazy problem about a model, full batch, and θ_s."""
-    params, fn = functional(model)
-    lazy, _ = Problem(fn, loss, FullBatch(), *data, jnp.asarray(damping), jnp.asarray(jnp.inf)).phase(params, Every(1))(
-        0, None
-    )
+    (params, fn), (x, y) = functional(model), data
+    problem = Problem(fn, loss, FullBatch(), x, y, jnp.asarray(damping), jnp.asarray(jnp.inf))
+    lazy, _ = problem.phase(params, Every(1))(0, None)
     return lazy, params
 
 

@@ -33,7 +33,7 @@ def runs(shifts=(), noise=0.002, number=10, **columns):
 
 
 def verdicts(table):
-    return {row["id"]: row["verdict"] for row in judge(CLAIMS["E-SWEEP"], table)}
+    return {row["id"]: row["verdict"] for row in judge(CLAIMS["E-SWEEP"][1], table)}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_claim_is_reproduced_where_it_holds_and_not_where_its_opposite_does(cl
 
 
 def test_every_claim_is_covered():
-    covered = {claim.id for claim in CLAIMS["E-SWEEP"]}
+    covered = {claim.id for claim in CLAIMS["E-SWEEP"][1]}
     assert covered == {f"E-SWEEP-{number}" for number in range(1, 7)}
     assert set(verdicts(runs())) == covered
 
@@ -73,7 +73,7 @@ def test_too_few_runs_or_none_are_not_testable():
 def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
     table = runs({"1e4": -4})
     table.loc[(table["cell"] == "1e4") & (table["run"] == 0), "outcome"] = "step_limit"
-    (row,) = [row for row in judge(CLAIMS["E-SWEEP"], table) if row["id"] == "E-SWEEP-1"]
+    (row,) = [row for row in judge(CLAIMS["E-SWEEP"][1], table) if row["id"] == "E-SWEEP-1"]
     assert row["verdict"] == YES
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
 
@@ -101,7 +101,7 @@ def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(ce
 def test_no_verdict_rests_on_runs_that_diverged(cell, unknown):
     table = runs({"10": 3, "1e6": 3, "1e8": -9, "tgn": -9, "inf": -9})
     table.loc[(table["cell"] == cell) & (table["run"] < 3), "outcome"] = "diverged"
-    rows = {row["id"]: row for row in judge(CLAIMS["E-SWEEP"], table)}
+    rows = {row["id"]: row for row in judge(CLAIMS["E-SWEEP"][1], table)}
     assert {claim for claim, row in rows.items() if row["verdict"] == UNKNOWN} == unknown
     for claim in unknown:
         assert rows[claim]["evidence"].endswith(f"did not all reach their own end (diverged: 3 of 10 at K = {cell})")

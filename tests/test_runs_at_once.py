@@ -28,6 +28,7 @@ RECIPE = Recipe(
     learning_rate=0.3,
     period=4,
     tolerance=None,
+    damping=0.0,
 )
 
 

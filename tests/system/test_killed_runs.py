@@ -58,6 +58,7 @@ def recipes(case):
             learning_rate=learning_rate,
             period=period,
             tolerance=None if period else 0.5,
+            damping=0.0,
         )
         for run in range(at_once)
     ]

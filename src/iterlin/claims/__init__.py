@@ -3,4 +3,5 @@
 from iterlin.claims import k_sweep
 from iterlin.claims.verdicts import judge as judge
 
-CLAIMS = {"E-SWEEP": k_sweep.CLAIMS}
+# By experiment: the table that its tests take, and the claims.
+CLAIMS = {"E-SWEEP": ("k_sweep_runs", k_sweep.CLAIMS)}

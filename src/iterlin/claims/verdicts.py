@@ -118,6 +118,18 @@ def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence 
     return Evidence(p_one, max(p_below(d, margin) for d in differences.values()), text)
 
 
+def trend(values: pd.DataFrame | None, text: str) -> Evidence | None:
+    """Page's test: along the columns, in their order, values rise in the rows, which are runs; or else they fall.
+
+    None below `MIN_RUNS` rows or three columns; rows with missing values are left out.
+    """
+    whole = None if values is None else values.dropna()
+    if whole is None or len(whole) < MIN_RUNS or whole.shape[1] < 3:
+        return None
+    rises, falls = (stats.page_trend_test(table, method="asymptotic").pvalue for table in (whole, whole.iloc[:, ::-1]))
+    return Evidence(float(rises), float(falls), text)
+
+
 def points(values: pd.Series) -> str:
     """Mean and 95 % t-interval, in points."""
     mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))

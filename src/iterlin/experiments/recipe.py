@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from iterlin.config import Scale
+
 
 class Recipe(NamedTuple):
     """What a run depends on besides its data, in plain values."""
@@ -15,6 +17,39 @@ class Recipe(NamedTuple):
     net: dict[str, Any]
     training: dict[str, Any]
     solver: dict[str, Any]  # its name, and what it needs besides η
-    learning_rate: float
+    learning_rate: float | None  # None if the solver has none
     period: float | None  # K, or None to re-linearise on convergence
     tolerance: float | None
+    damping: float
+
+
+def make_recipe(
+    scale: Scale,
+    run: int,
+    *,
+    solver: dict[str, Any],
+    learning_rate: float | None,
+    num_steps: int,
+    first_record: int = 1,
+    period: float | None = None,
+    tolerance: float | None = None,
+    damping: float = 0.0,
+    **training: Any,
+) -> Recipe:
+    """Run number `run` of a cell, with what all runs of the scale share; `training` replaces parts of it."""
+    steps = {"num_steps": num_steps, "first_record": first_record}
+    return Recipe(
+        seed=scale.seed,
+        run=run,
+        threads=scale.threads,
+        runs_at_once=scale.runs_at_once,
+        precision=scale.precision,
+        sizes=scale.data.sizes,
+        net=scale.net.model_dump(),
+        training=scale.training.model_dump() | steps | training,
+        solver=solver,
+        learning_rate=learning_rate,
+        period=period,
+        tolerance=tolerance,
+        damping=damping,
+    )

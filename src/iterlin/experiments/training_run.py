@@ -25,6 +25,7 @@ from iterlin.core import (
     Run,
     Schedule,
     Stepwise,
+    Truncated,
     adam,
     cross_entropy,
     functional,
@@ -40,7 +41,7 @@ from iterlin.runlog import RunLog
 from iterlin.scratch import kept
 
 CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
-SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow}
+SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow, "truncated": Truncated}
 # Runs that set the regime and runs that results are read from never share a key.
 PURPOSES = {"result": 0, "regime": 1}
 
@@ -78,7 +79,7 @@ def run_many(
         split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
         model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
         solver = make_solver(recipe.learning_rate, **recipe.solver)
-        runs.append(Run(model, splits, solver, key=batch_key, on_record=log))
+        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None)
     runs += [silent] * (first.runs_at_once - len(runs))
@@ -87,9 +88,9 @@ def run_many(
     return results[: len(recipes)], descriptions
 
 
-def make_solver(learning_rate: float, name: str, **settings: Any) -> Stepwise:
-    """The solver that params.yaml calls `name`."""
-    return SOLVERS[name](learning_rate, **settings)
+def make_solver(learning_rate: float | None, name: str, **settings: Any) -> Stepwise:
+    """The solver that params.yaml calls `name`, with a learning rate if it has one."""
+    return SOLVERS[name](*([] if learning_rate is None else [learning_rate]), **settings)
 
 
 def _schedule(recipe: Recipe) -> Schedule:

@@ -1,6 +1,6 @@
 """The report: one Markdown text from tables and figures, and the same as one self-contained HTML page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -13,6 +13,7 @@ from iterlin.report.page import html as html
 from iterlin.report.setting import setting
 
 Tables = Mapping[str, pd.DataFrame]
+EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = ()  # the sections of all but E-SWEEP
 
 
 def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
@@ -25,6 +26,7 @@ def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dic
         figures(scale, tables["flow_check"]),
         sensitivity(scale, tables["sensitivity"]),
         *diverged(tables["diverged"]),
+        *(section(scale, tables) for section in EXPERIMENTS),
         flow(scale, regime["learning_rate"], *(tables[name] for name in ("flow_check", "k_sweep", "k_sweep_runs"))),
     ]
     return "\n\n".join(sections) + "\n"

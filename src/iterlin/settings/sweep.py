@@ -1,79 +1,17 @@
-"""The sections of params.yaml as strict types."""
+"""The sections of params.yaml that the networks on images share, and those of E-SWEEP."""
 
-import math
-import re
-import reprlib
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from iterlin.data.sets import DATA_SETS
-
-MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
-
-
-def parse_period(label: str) -> float:
-    """The number of steps K that a label such as `1e3` or `inf` stands for."""
-    if label == "inf":
-        return math.inf
-    mantissa, _, exponent = label.partition("e")
-    return int(mantissa) * 10 ** int(exponent or 0)
-
-
-def shown(value: object) -> str:
-    """A value as short text: a few aliases in YAML can stand for millions of entries."""
-    short = reprlib.Repr()
-    short.maxlevel, short.maxstring = 2, 80
-    try:
-        return short.repr(value)
-    except ValueError:  # a number of thousands of digits
-        return f"a very long {type(value).__name__}"
-
-
-def _period_label(value: object) -> str:
-    label = str(value) if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10**20) else ""
-    if not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
-        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {shown(value)}')
-    if label != "inf" and (len(label) > 20 or parse_period(label) >= MAX_STEPS):
-        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {shown(value)}')
-    return label
-
-
-def _factor_label(label: str) -> str:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", label) or float(label) == 0:
-        raise ValueError(f'a factor must be a positive decimal number in quotes, such as "0.5", got {label!r}')
-    return label
+from iterlin.settings.base import Count, Factors, Fraction, Initialisation, Periods, Positive, Steps, Strict
 
 
 def _data_name(name: str) -> str:
     if name not in DATA_SETS:
         raise ValueError(f"there is no data set {name!r}, but {', '.join(DATA_SETS)}")
     return name
-
-
-def _distinct(parse):
-    def check(labels: list[str]) -> list[str]:
-        if len({parse(label) for label in labels}) < len(labels):
-            raise ValueError(f"two entries are the same number in {labels}")
-        return labels
-
-    return AfterValidator(check)
-
-
-Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
-Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(gt=0, lt=1)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
-Periods = Annotated[list[Annotated[str, BeforeValidator(_period_label)]], Field(min_length=1), _distinct(parse_period)]
-Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
-Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
-
-
-class Strict(BaseModel):
-    """No unknown key, no conversion of types, no change after loading."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Data(Strict):
