@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from iterlin.settings import (
     MLP,
     Count,
+    Damp1D,
     Data,
     FixedRate,
     FlowCheck,
@@ -49,6 +50,7 @@ class Scale(Strict):
     tgn_baseline: TGNBaseline
     sensitivity: Sensitivity
     flow_check: FlowCheck
+    damp1d: Damp1D
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

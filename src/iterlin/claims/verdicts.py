@@ -139,7 +139,8 @@ def points(values: pd.Series) -> str:
 def _diverged(runs: pd.DataFrame) -> str:
     """Which runs diverged, as one reason why they did not reach their own end."""
     by_cell = (runs["outcome"] == "diverged").groupby(runs["cell"], sort=False).agg(["sum", "size"])
-    counts = [f"{row['sum']} of {row['size']} at K = {cell}" for cell, row in by_cell.iterrows() if row["sum"]]
+    names = {cell: cell if "=" in cell else f"K = {cell}" for cell in by_cell.index}
+    counts = [f"{row['sum']} of {row['size']} at {names[cell]}" for cell, row in by_cell.iterrows() if row["sum"]]
     return f" (diverged: {', '.join(counts)})" if counts else ""
 
 

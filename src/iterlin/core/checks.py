@@ -1,5 +1,6 @@
 """What a run cannot be made of, found before anything is compiled."""
 
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -60,8 +61,9 @@ def check_data(model: Any, splits: Splits, loss: Loss) -> None:
 
 def _num_outputs(model: Any, name: str, x: Array) -> int:
     example = jax.ShapeDtypeStruct(x.shape[1:], x.dtype)
+    leaves, structure = jax.tree.flatten(jax.tree.map(_shape, model))
     try:
-        output = eqx.filter_eval_shape(model, example)
+        output = _output(structure, tuple(leaves), example)
     except Exception as error:
         raise ValueError(
             f"split {name!r}: the model cannot take an example of shape {example.shape}: {error}"
@@ -69,6 +71,15 @@ def _num_outputs(model: Any, name: str, x: Array) -> int:
     if len(getattr(output, "shape", ())) != 1:
         raise ValueError(f"the model must map an example to a vector of outputs, got {output}")
     return output.shape[0]
+
+
+def _shape(leaf: Any) -> Any:
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf
+
+
+@lru_cache(maxsize=8)  # of runs that train at once, all have the same
+def _output(structure: Any, leaves: tuple[Any, ...], example: jax.ShapeDtypeStruct) -> Any:
+    return eqx.filter_eval_shape(jax.tree.unflatten(structure, leaves), example)
 
 
 def _check_targets(name: str, y: Array, loss: Loss, num_outputs: int) -> None:

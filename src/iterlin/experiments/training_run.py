@@ -43,7 +43,7 @@ from iterlin.scratch import kept
 CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
 SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow, "truncated": Truncated}
 # Runs that set the regime and runs that results are read from never share a key.
-PURPOSES = {"result": 0, "regime": 1}
+PURPOSES = {"result": 0, "regime": 1, "damp1d": 2, "xor": 3}
 
 
 def keys(seed: int, run: int, purpose: str) -> tuple[jax.Array, jax.Array, jax.Array]:

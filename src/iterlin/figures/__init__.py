@@ -1,5 +1,5 @@
 """Figures, drawn from tables alone."""
 
-from iterlin.figures import k_sweep as k_sweep
+from iterlin.figures import damp1d, k_sweep
 
-FIGURES = {**k_sweep.FIGURES}
+FIGURES = {**k_sweep.FIGURES, **damp1d.FIGURES}

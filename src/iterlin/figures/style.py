@@ -38,6 +38,13 @@ def colour(cell: str) -> tuple[float, float, float, float] | str:
     return mpl.colormaps["viridis"](np.interp(math.log10(parse_period(cell)), (0, 8), (0, 0.95)))
 
 
+def damping_colour(damping: float) -> tuple[float, float, float, float] | str:
+    """Plasma over log λ from 10⁻⁸ to 10, apart from the colours of K; grey without damping."""
+    if damping == 0:
+        return "0.45"
+    return mpl.colormaps["plasma"](np.interp(math.log10(damping), (-8, 1), (0, 0.9)))
+
+
 def label(cell: str) -> str:
     """What a cell is called in legends and tables."""
     names = {"inf": "K = ∞ (lazy)", "tgn": "TGN", "1": "K = 1 (GD)"}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from iterlin.config import Scale
+from iterlin.report import damp1d
 from iterlin.report.claims import claims_section
 from iterlin.report.diverged import diverged
 from iterlin.report.flow_check import flow
@@ -13,7 +14,7 @@ from iterlin.report.page import html as html
 from iterlin.report.setting import setting
 
 Tables = Mapping[str, pd.DataFrame]
-EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = ()  # the sections of all but E-SWEEP
+EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (damp1d.section,)  # the sections of all but E-SWEEP
 
 
 def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:

@@ -6,6 +6,7 @@ from iterlin.settings.base import Name as Name
 from iterlin.settings.base import Strict as Strict
 from iterlin.settings.base import parse_period as parse_period
 from iterlin.settings.base import shown as shown
+from iterlin.settings.damp1d import Damp1D as Damp1D
 from iterlin.settings.sweep import MLP as MLP
 from iterlin.settings.sweep import Data as Data
 from iterlin.settings.sweep import FixedRate as FixedRate

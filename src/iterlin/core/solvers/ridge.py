@@ -100,7 +100,8 @@ class Ridge(Stepwise):
 
     def _change(self, lazy: Lazy, model: Linearised) -> PyTree[Array]:
         """The step s."""
-        residual = (lazy.predict(lazy.params0) - lazy.y).ravel()
+        outputs, transpose = jax.vjp(lazy.predict, lazy.params0)
+        residual = (outputs - lazy.y).ravel()
         flat, unravel = ravel_pytree(lazy.params0)
         kernel = self._space(residual.size, flat.size) == "kernel"
         mu = 2 * len(lazy.x) * lazy.damping
@@ -109,7 +110,7 @@ class Ridge(Stepwise):
         solve = SYSTEMS[self.factorisation]
         if kernel:
             dual = solve(gram(model.fn, model.params0, lazy.x), residual, mu)
-            return model.vjp(-dual.reshape(lazy.y.shape), lazy.x)
+            return transpose(-dual.reshape(outputs.shape))[0]
         phi = model.jacobian(lazy.x)
         return unravel(-solve(_product(phi.T, phi), _product(phi.T, residual), mu))
 
