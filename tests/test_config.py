@@ -66,6 +66,11 @@ def test_the_committed_parameters_are_valid():
         ("training.batch_size", 50, "training.batch_size must be null: the k_sweep.solver flow needs full batches"),
         ("flow_check.learning_rates", [], "scale.flow_check.learning_rates: List should have at least 1 item"),
         ("flow_check.tolerances", [1.0], "scale.flow_check.tolerances.0: Input should be less than 1, got 1.0"),
+        ("damp1d.dampings", [1e-3, -1.0, 1.0], "scale.damp1d.dampings.1: Input should be greater than 0, got -1.0"),
+        ("damp1d.dampings", [1e-3, 1e-2, 1e-3], "scale.damp1d.dampings: two entries are the same number in"),
+        ("damp1d.step_sizes", [1.0], "scale.damp1d.step_sizes.0: Input should be less than 1, got 1.0"),
+        ("damp1d.drawn", [0.5], "scale.damp1d: drawn must be among dampings, got [0.5]"),
+        ("damp1d.num_drawn", 999, "scale.damp1d: num_drawn is 999, but there are only 200 seeds"),
         ("flow_check.num_seeds", 11, "flow_check.num_seeds must not exceed k_sweep.num_seeds"),
         (
             "regime",

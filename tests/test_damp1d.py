@@ -1,6 +1,7 @@
 """E-DAMP1D: the task, its runs, and what tables, claims and figures make of them."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,8 +30,8 @@ def test_the_quintic_is_that_of_the_paper():
 def test_roughness_is_the_total_variation_of_the_slope():
     """That of |x| is 2, at any resolution; lines have none, and adding them changes nothing."""
     for num in (11, 1001):
-        x = np.linspace(-1, 1, num)[:, None]
-        assert roughness(x, 3 * np.abs(x) + 5 * x - 1) == pytest.approx(6)
+        x = jnp.linspace(-1, 1, num)[:, None]
+        assert roughness(x, 3 * jnp.abs(x) + 5 * x - 1) == pytest.approx(6)
         assert roughness(x, 5 * x - 1) == pytest.approx(0, abs=1e-9)
 
 

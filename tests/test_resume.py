@@ -12,7 +12,9 @@ from iterlin.core import (
     Flow,
     Never,
     OnConvergence,
+    Ridge,
     Run,
+    Truncated,
     adam,
     cross_entropy,
     sgd,
@@ -28,6 +30,7 @@ SCHEDULES |= {"on convergence": OnConvergence(0.5)}
 DESCENT, MOMENTUM = sgd(0.1), sgd(0.02, momentum=0.9, at_feature_update="keep")
 CASES = [(DESCENT, schedule, batch) for schedule in SCHEDULES for batch in (None, 5)]
 CASES += [(solver, "K = 7", batch) for solver in (MOMENTUM, adam(0.01)) for batch in (None, 5)]
+CASES += [(Truncated(0.1), "on convergence", None), (Truncated(0.1), "K = 7", None)]
 CASES += [(Flow(0.002), schedule, None) for schedule in ("K = 1", "K = 7")]
 
 
@@ -99,12 +102,12 @@ def test_every_solver_schedule_and_batch(solver, schedule, batch_size, tmp_path)
     resumed_everywhere(run, tmp_path, at_least=8)
 
 
-@pytest.mark.parametrize("learning_rate", [0.05, 3.0])
-def test_the_closed_form(learning_rate, tmp_path):
+@pytest.mark.parametrize("solver", [ClosedForm(0.05), ClosedForm(3.0), Ridge(0.3)])
+def test_solvers_for_squared_error(solver, tmp_path):
     data = regression(jax.random.key(1))
 
     def run(checkpoints):
-        settings = {"solver": ClosedForm(learning_rate), "schedule": Every(9), "num_steps": 60}
+        settings = {"solver": solver, "schedule": Every(9), "num_steps": 60, "damping": 1e-3}
         model = mlp(jax.random.key(0))
         return [
             train(model, {"train": data}, loss=squared_error, records_per_decade=4, checkpoints=checkpoints, **settings)

@@ -41,7 +41,7 @@ def table(clone, name):
 
 def test_one_command_makes_everything(clone):
     cells = {f"k_sweep@smoke-{K}" for K in ("1", "10", "inf")} | {f"sensitivity@smoke-{f}" for f in ("0.5", "2")}
-    assert clone.first == cells | READERS | {"check", "prepare_data", "regime", "tgn_baseline", "flow_check"}
+    assert clone.first == cells | READERS | {"check", "prepare_data", "regime", "tgn_baseline", "flow_check", "damp1d"}
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
