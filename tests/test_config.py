@@ -79,6 +79,26 @@ def test_the_committed_parameters_are_valid():
         ),
         ("tgn_baseline.learning_rate", 0.0, "learning_rate: Input should be greater than 0, got 0.0"),
         ("tgn_baseline.tolerance", 1.0, "scale.tgn_baseline.tolerance: Input should be less than 1, got 1.0"),
+        ("adam.solved.period", "1", 'scale.adam.solved.period: must be finite and above "1"'),
+        ("adam.solved.period", "inf", 'scale.adam.solved.period: must be finite and above "1"'),
+        ("adam.solved.period", "1e4", "solved.num_steps is 10000, not even two phases of solved.period"),
+        (
+            "adam.records_per_decade",
+            6,
+            "up to step 10000 the ends of phases of 1000 steps are recorded with 22 or more",
+        ),
+        ("adam.truncated.tolerances", ["1"], "scale.adam.truncated.tolerances.0: a tolerance must lie between 0 and 1"),
+        ("adam.truncated.tolerances", ["0"], "scale.adam.truncated.tolerances.0: a tolerance must lie between 0 and 1"),
+        ("adam.truncated.tolerances", ["0.1", "1e-1"], "adam.truncated.tolerances: two entries are the same number"),
+        ("adam.gradient.learning_rate", 0.0, "scale.adam.gradient.learning_rate: Input should be greater than 0"),
+        ("adam.num_seeds", 11, "adam.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),
+        ("damp_ce.dampings", ["-1"], "scale.damp_ce.dampings.0: must be a number of at least 0 in quotes"),
+        ("damp_ce.dampings", ["1", "../x"], "scale.damp_ce.dampings.1: must be a number of at least 0 in quotes"),
+        ("damp_ce.dampings", [0.1], "scale.damp_ce.dampings.0: Input should be a valid string, got 0.1"),
+        ("damp_ce.dampings", ["1", "1.0"], "scale.damp_ce.dampings: two entries are the same number"),
+        ("damp_ce.solver.tolerance", 1.0, "scale.damp_ce.solver.tolerance: Input should be less than 1, got 1.0"),
+        ("damp_ce.solver.name", "sgd", "scale.damp_ce.solver: Input tag 'sgd' found using 'name' does not match"),
+        ("damp_ce.num_seeds", 11, "damp_ce.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),
         ("k_sweep.num_steps", 0, "scale.k_sweep.num_steps: Input should be greater than or equal to 1, got 0"),
         ("training.batch_size", 151, "training.batch_size is 151, more than data.num_train, which is 150"),
         ("data.num_train", 1000, "is 2647, but digits has 1797 examples for that"),
@@ -138,12 +158,12 @@ def test_the_names_in_the_types_are_those_of_the_registries():
     from iterlin.experiments.training_run import SOLVERS
     from iterlin.nets import NETS
     from iterlin.nets.initialise import INITIALISERS
-    from iterlin.settings import Initialisation, KSweep
+    from iterlin.settings import DampCE, Initialisation, KSweep
 
     def names(model):
         return set(get_args(model.model_fields["name"].annotation))
 
     assert set(get_args(Initialisation)) == set(INITIALISERS)
     assert set().union(*map(names, get_args(Scale.model_fields["net"].annotation))) == set(NETS)
-    sweeps = KSweep.model_fields["solver"].annotation
-    assert set().union(*map(names, get_args(sweeps))) | {"adam"} == set(SOLVERS)
+    solvers = [solver for section in (KSweep, DampCE) for solver in get_args(section.model_fields["solver"].annotation)]
+    assert set().union(*map(names, solvers)) == set(SOLVERS)

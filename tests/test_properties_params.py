@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 
 import pytest
 from hypothesis import example, given, settings
@@ -82,8 +83,10 @@ def test_an_edit_leaves_params_valid_or_is_named(tmp_path, edits):
         YAML(typ="safe", pure=True).dump(edited(edits), file)
     answer = check(path)
     if isinstance(answer, Params):
-        names = [answer.scale.name, *answer.scale.k_sweep.periods, *answer.scale.sensitivity.factors]
-        assert all(name.replace("_", "").replace(".", "").isalnum() and name.isascii() for name in names)
+        scale = answer.scale
+        names = [scale.name, *scale.k_sweep.periods, *scale.sensitivity.factors]
+        names += [*scale.adam.cells, *scale.damp_ce.dampings]
+        assert all(re.fullmatch(r"[a-z0-9_][a-z0-9_.-]*", name) for name in names)
         assert all(math.isfinite(value) for value in numbers(answer.model_dump()))
 
 

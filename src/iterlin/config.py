@@ -8,8 +8,10 @@ from ruamel.yaml import YAML
 
 from iterlin.settings import (
     MLP,
+    AdamCells,
     Count,
     Damp1D,
+    DampCE,
     Data,
     FixedRate,
     FlowCheck,
@@ -25,8 +27,9 @@ from iterlin.settings import (
 )
 
 PARAMS = Path("params.yaml")
-# Of unions: pydantic puts them into the path of a key.
-TAGS = ("lenet", "mlp", "fixed", "stable", "gradient_descent", "flow")
+# Of unions, which stand under these names: pydantic puts the tags into the path of a key.
+UNIONS = ("net", "regime", "solver")
+TAGS = ("lenet", "mlp", "fixed", "stable", "gradient_descent", "flow", "adam", "truncated")
 LENGTH = 300  # characters of what is said about one value
 
 
@@ -51,6 +54,8 @@ class Scale(Strict):
     sensitivity: Sensitivity
     flow_check: FlowCheck
     damp1d: Damp1D
+    adam: AdamCells
+    damp_ce: DampCE
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -68,8 +73,9 @@ class Scale(Strict):
             raise ValueError("sensitivity.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         if "1" in around.factors:
             raise ValueError('sensitivity.factors must not contain "1": that is the sweep itself')
-        if self.flow_check.num_seeds > self.k_sweep.num_seeds:
-            raise ValueError("flow_check.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
+        for section in ("flow_check", "adam", "damp_ce"):
+            if getattr(self, section).num_seeds > self.k_sweep.num_seeds:
+                raise ValueError(f"{section}.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         return self
 
 
@@ -104,7 +110,8 @@ def _read(path: Path) -> Any:
 
 
 def _line(path: Path, error) -> str:
-    key = ".".join(str(part) for part in error["loc"] if part not in TAGS)
+    path_of_key = zip((None, *error["loc"]), error["loc"], strict=False)
+    key = ".".join(str(part) for above, part in path_of_key if not (above in UNIONS and part in TAGS))
     message = error["msg"].removeprefix("Value error, ")
     got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {shown(error['input'])}"
     return _plain(f"{path}: {key or 'top level'}: {message}{got}")

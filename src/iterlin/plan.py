@@ -16,6 +16,7 @@ from iterlin.runtime import num_workers, prepare_jax
 START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
+PRODUCTS = 10  # with the Gauss–Newton matrix, of a Newton step: seen are 3 to 6, and up to 75 in runs of few steps
 
 
 class Work(NamedTuple):
@@ -74,6 +75,19 @@ def work(scale: Scale) -> list[Work]:
             (1 + len(check.tolerances)) * check.num_steps,
             lazy=False,
         ),
+        *_solved(scale),
+    ]
+
+
+def _solved(scale: Scale) -> list[Work]:
+    """The stages with lazy problems that are solved, whose ways differ in their steps: all have the mean number."""
+    adam, damped, at_once = scale.adam, scale.damp_ce, scale.runs_at_once
+    newton = len(adam.truncated.tolerances) * PRODUCTS * adam.truncated.num_steps
+    mean = math.ceil((adam.gradient.num_steps + adam.solved.num_steps + newton) / len(adam.cells))
+    steps = damped.num_steps * (PRODUCTS if damped.solver.name == "truncated" else 1)
+    return [
+        Work("adam", [f"adam@{scale.name}"], len(adam.cells), adam.num_seeds, at_once, mean, lazy=True),
+        Work("damp_ce", [f"damp_ce@{scale.name}"], len(damped.dampings), damped.num_seeds, at_once, steps, lazy=True),
     ]
 
 

@@ -5,6 +5,7 @@ testable at this scale*: the interval is wider than the margin. Margins are part
 Within an experiment both families of tests are corrected for their number (Holm).
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 LEVEL = 0.05
+PERIOD = r"inf|tgn|\d+(e\d+)?"  # a cell that is called by its K
 MIN_RUNS = 5
 VERDICTS = ("reproduced", "not reproduced", "not testable at this scale")
 
@@ -139,7 +141,7 @@ def points(values: pd.Series) -> str:
 def _diverged(runs: pd.DataFrame) -> str:
     """Which runs diverged, as one reason why they did not reach their own end."""
     by_cell = (runs["outcome"] == "diverged").groupby(runs["cell"], sort=False).agg(["sum", "size"])
-    names = {cell: cell if "=" in cell else f"K = {cell}" for cell in by_cell.index}
+    names = {cell: f"K = {cell}" if re.fullmatch(PERIOD, cell) else cell for cell in by_cell.index}
     counts = [f"{row['sum']} of {row['size']} at {names[cell]}" for cell, row in by_cell.iterrows() if row["sum"]]
     return f" (diverged: {', '.join(counts)})" if counts else ""
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from iterlin.config import Scale
-from iterlin.core import Every, Linearised, Stepwise, adam, cross_entropy, functional
+from iterlin.core import Every, Linearised, Stepwise, Truncated, adam, cross_entropy, functional
 from iterlin.core.batches import HOIST_BYTES
 from iterlin.core.begin import begin
 from iterlin.core.blocks import CHUNK
@@ -25,7 +25,7 @@ from iterlin.nets import build
 
 PROCESS = 1400 * 2**20  # of one that has imported its libraries and compiles everything
 # Of the parameters, at once: in the state before and after, in the solver's, θ_0, and in what a step computes.
-COPIES = {"gradient_descent": 7, "adam": 13, "flow": 15}
+COPIES = {"gradient_descent": 7, "adam": 13, "flow": 15, "truncated": 13}
 STACKED = 7  # more, where runs train at once: before and after, each run has its own
 WORKING = 1.5  # of what linearisation keeps: with what is computed from it
 BLOCKS = 8  # of a network's blocks of examples at once, each as large as a part of the cache
@@ -80,11 +80,10 @@ def estimate_memory(scale: Scale) -> Need:
     """An estimate that does not compile anything, and is too high by up to three times rather than too low."""
     model, splits = shapes(scale)
     x, _ = splits["train"]
-    batch = scale.training.batch_size or len(x)
-    step, chunk, record = (
-        linearisation_bytes(model, x, n) for n in (batch, min(CHUNK, batch), min(CHUNK, sum(scale.data.sizes.values())))
-    )
-    hoisted = scale.training.batch_size is not None or step <= HOIST_BYTES
+    # Where runs take mini-batches, those that solve to a certificate take full ones all the same.
+    chosen = (len(x), min(CHUNK, len(x)), scale.training.batch_size or 1, min(CHUNK, sum(scale.data.sizes.values())))
+    whole, chunk, batch, record = (linearisation_bytes(model, x, n) for n in chosen)
+    step = max(batch, whole if whole <= HOIST_BYTES else chunk)
     data = DATA_SETS[scale.data.name]
     copies, stacked = max(COPIES["adam"], COPIES[scale.k_sweep.solver.name]), scale.runs_at_once > 1
     return Need(
@@ -92,7 +91,7 @@ def estimate_memory(scale: Scale) -> Need:
         parameters=(copies + STACKED * stacked) * _bytes(model),
         # As drawn, as stacked where runs train at once, and as one array in a record.
         data=(2 + stacked) * _bytes(splits),
-        linearisation=math.ceil(WORKING * max(step if hoisted else chunk, record)) + BLOCKS * scale.threads * CACHE,
+        linearisation=math.ceil(WORKING * max(step, record)) + BLOCKS * scale.threads * CACHE,
         device=(jax.devices()[0].memory_stats() or {}).get("bytes_limit"),
     )
 
@@ -100,18 +99,21 @@ def estimate_memory(scale: Scale) -> Need:
 def compiled_memory(scale: Scale, need: Need) -> int:
     """Bytes of a process with its runs, from the very programs that it executes, compiled from shapes."""
     solvers = adam(1e-3), make_solver(1e-3, **scale.k_sweep.solver.model_dump())
-    programs = max(_program_bytes(scale, solver) for solver in solvers)
+    programs = max(
+        *(_program_bytes(scale, solver, scale.training.batch_size) for solver in solvers),
+        _program_bytes(scale, Truncated(0.1), None),
+    )
     model, splits = shapes(scale)
     stacked = (STACKED * _bytes(model) + _bytes(splits)) * (scale.runs_at_once > 1)
     needed = need._replace(parameters=programs + stacked, data=_bytes(splits), linearisation=0)
     return needed.group(scale.runs_at_once)
 
 
-def _program_bytes(scale: Scale, solver: Stepwise) -> int:
+def _program_bytes(scale: Scale, solver: Stepwise, batch_size: int | None) -> int:
     """What a run takes besides its data: θ_0, its state, and the larger one of a step and a record."""
     model, splits = shapes(scale)
     key = jax.eval_shape(partial(jax.random.key, 0))
-    settings = {"loss": cross_entropy, "solver": solver, "batch_size": scale.training.batch_size}
+    settings = {"loss": cross_entropy, "solver": solver, "batch_size": batch_size}
     problem, state = eqx.filter_eval_shape(partial(begin, **settings), model, splits["train"], key=key)
     params = state.params
     step = _compiled(advance, problem, solver, Every(1), state, Stop(1, 1, 1))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report import damp1d
+from iterlin.report import adam, damp1d, damp_ce
 from iterlin.report.claims import claims_section
 from iterlin.report.diverged import diverged
 from iterlin.report.flow_check import flow
@@ -14,7 +14,8 @@ from iterlin.report.page import html as html
 from iterlin.report.setting import setting
 
 Tables = Mapping[str, pd.DataFrame]
-EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (damp1d.section,)  # the sections of all but E-SWEEP
+# The sections of all but E-SWEEP.
+EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (damp1d.section, adam.section, damp_ce.section)
 
 
 def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:

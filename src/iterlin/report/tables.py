@@ -11,6 +11,21 @@ def percent(table: pd.DataFrame, name: str) -> list[str]:
     return ["–" if pd.isna(mean) else f"{mean:.1f} ± {high - mean:.1f}" for mean, high in pairs]
 
 
+def phase_columns(table: pd.DataFrame) -> dict[str, list[str]]:
+    """How well lazy problems were solved; dashes for K = 1, which has none."""
+    formats = {
+        "phases": ("median_phases", "{:g}"),
+        "ends recorded": ("recorded", "{:.0%}"),
+        "certificate, median": ("certificate_median", "{:.1e}"),
+        "certificate, largest": ("certificate_largest", "{:.1e}"),
+        "proxy, training": ("proxy_train_accuracy_lowest", "{:.1%}"),
+    }
+    return {
+        title: ["–" if pd.isna(value) else text.format(value) for value in table[name]]
+        for title, (name, text) in formats.items()
+    }
+
+
 def markdown_table(rows: pd.DataFrame) -> str:
     """The table, its first column to the left and the others to the right."""
     return rows.to_markdown(index=False, disable_numparse=True, colalign=("left", *("right",) * (rows.shape[1] - 1)))

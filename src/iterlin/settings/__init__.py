@@ -1,5 +1,8 @@
 """The sections of params.yaml as strict types."""
 
+from iterlin.settings.adam import Adam as Adam
+from iterlin.settings.adam import AdamCells as AdamCells
+from iterlin.settings.adam import Truncated as Truncated
 from iterlin.settings.base import Count as Count
 from iterlin.settings.base import Initialisation as Initialisation
 from iterlin.settings.base import Name as Name
@@ -7,6 +10,7 @@ from iterlin.settings.base import Strict as Strict
 from iterlin.settings.base import parse_period as parse_period
 from iterlin.settings.base import shown as shown
 from iterlin.settings.damp1d import Damp1D as Damp1D
+from iterlin.settings.damp_ce import DampCE as DampCE
 from iterlin.settings.sweep import MLP as MLP
 from iterlin.settings.sweep import Data as Data
 from iterlin.settings.sweep import FixedRate as FixedRate

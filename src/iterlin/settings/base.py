@@ -43,6 +43,18 @@ def _factor_label(label: str) -> str:
     return label
 
 
+def _number_label(label: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?(e-?[0-9]{1,2})?", label):
+        raise ValueError(f'must be a number of at least 0 in quotes, such as "0", "1e-3" or "0.5", got {shown(label)}')
+    return label
+
+
+def _tolerance_label(label: str) -> str:
+    if not 0 < float(_number_label(label)) < 1:
+        raise ValueError(f'a tolerance must lie between 0 and 1, such as "1e-2", got {label!r}')
+    return label
+
+
 def _distinct(parse):
     def check(labels: list[str]) -> list[str]:
         if len({parse(label) for label in labels}) < len(labels):
@@ -57,8 +69,11 @@ Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
-Periods = Annotated[list[Annotated[str, BeforeValidator(_period_label)]], Field(min_length=1), _distinct(parse_period)]
+PeriodLabel = Annotated[str, BeforeValidator(_period_label)]
+Periods = Annotated[list[PeriodLabel], Field(min_length=1), _distinct(parse_period)]
 Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
+Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), _distinct(float)]
+Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), _distinct(float)]
 Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
 
 

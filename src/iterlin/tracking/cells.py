@@ -11,6 +11,8 @@ from ruamel.yaml import YAML
 from iterlin.config import Scale
 from iterlin.layout import Layout
 
+OTHERS = ("sensitivity", "flow_check", "adam", "damp_ce")  # sections that no cell of E-SWEEP depends on
+
 
 class Cell(NamedTuple):
     """A folder with runs that differ in their seed alone: an output of DVC's stage, or a part of one."""
@@ -53,7 +55,7 @@ def find_sweep(scale: Scale) -> Sweep:
     return Sweep(
         name=f"K-sweep, {scale.name}",
         scale=scale.name,
-        settings=scale.model_dump(exclude={"k_sweep": {"periods"}, "sensitivity": True, "flow_check": True}),
+        settings=scale.model_dump(exclude={"k_sweep": {"periods"}} | dict.fromkeys(OTHERS, True)),
         cells=[cell for cell in _listed(scale, layout, hashes) if cell.hash and cell.path.exists()],
         report=layout.report,
         report_hash=hashes.get(f"report@{scale.name}", ""),
@@ -83,3 +85,21 @@ def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Ce
         for period in scale.sensitivity.periods:
             path, name = layout.results / "sensitivity" / factor / period, f"K = {period}, η × {factor}"
             yield cell(f"sensitivity@{scale.name}-{factor}", path, "sensitivity", name, {"K": period} | scaled)
+    for name in scale.adam.cells:
+        path = layout.results / "adam" / name
+        yield cell(f"adam@{scale.name}", path, "adam", f"E-ADAM, {name}", _adam(scale, name))
+    damped = scale.damp_ce.solver.model_dump()
+    solver = {"K": "on convergence", "solver": damped.pop("name")} | damped
+    for damping in scale.damp_ce.dampings:
+        path, name = layout.results / "damp_ce" / damping, f"E-DAMPCE, λ = {damping}"
+        yield cell(f"damp_ce@{scale.name}", path, "damp_ce", name, solver | {"damping": damping})
+
+
+def _adam(scale: Scale, name: str) -> dict[str, Any]:
+    """What a cell of E-ADAM has that others have not."""
+    gradient, solved = scale.adam.gradient, scale.adam.solved
+    if name == "gradient":
+        return {"K": "1", "solver": "adam", "learning_rate": gradient.learning_rate}
+    if name == "solved":
+        return {"K": solved.period, "solver": "adam", "learning_rate": solved.learning_rate}
+    return {"K": "on convergence", "solver": "truncated", "tolerance": name.removeprefix("truncated-")}

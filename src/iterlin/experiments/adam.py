@@ -1,0 +1,48 @@
+"""E-ADAM (T fig. 8, §4.3): lazy problems that are solved before the network is re-linearised, against K = 1."""
+
+from iterlin.config import Scale
+from iterlin.experiments.recipe import Recipe, make_recipe
+from iterlin.settings import parse_period
+
+
+def recipes(scale: Scale, cell: str) -> list[Recipe]:
+    """The runs of one of `scale.adam.cells`."""
+    make = {"gradient": _gradient, "solved": _solved}.get(cell, _truncated)
+    return [make(scale, cell, run) for run in range(scale.adam.num_seeds)]
+
+
+def _gradient(scale: Scale, cell: str, run: int) -> Recipe:
+    """Adam on the network itself, K = 1 (T fig. 8, dotted)."""
+    gradient = scale.adam.gradient
+    rate, num_steps = gradient.learning_rate, gradient.num_steps
+    return make_recipe(scale, run, solver={"name": "adam"}, learning_rate=rate, num_steps=num_steps, period=1)
+
+
+def _solved(scale: Scale, cell: str, run: int) -> Recipe:
+    """Adam on every lazy problem for a constant, large K (T fig. 8)."""
+    solved = scale.adam.solved
+    return make_recipe(
+        scale,
+        run,
+        solver={"name": "adam"},
+        learning_rate=solved.learning_rate,
+        num_steps=solved.num_steps,
+        first_record=solved.first_record,
+        period=parse_period(solved.period),
+        records_per_decade=scale.adam.records_per_decade,
+    )
+
+
+def _truncated(scale: Scale, cell: str, run: int) -> Recipe:
+    """Every lazy problem to a certificate. Full batches: a gradient of part of the data certifies nothing."""
+    tolerance = float(cell.removeprefix("truncated-"))
+    return make_recipe(
+        scale,
+        run,
+        solver={"name": "truncated", "tolerance": tolerance},
+        learning_rate=None,
+        num_steps=scale.adam.truncated.num_steps,
+        tolerance=tolerance,
+        records_per_decade=scale.adam.records_per_decade,
+        batch_size=None,
+    )

@@ -1,0 +1,84 @@
+"""The figure of E-ADAM."""
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from iterlin.figures.style import colour, percent
+
+TRUNCATED = "truncated-"
+NAMES = {"sgd": "K = 1, gradient descent", "gradient": "K = 1, Adam", "solved": "large K, Adam"}
+PARTS = ("mean", "low", "high")
+STYLES = {"sgd": "-", "gradient": ":", "solved": "-"}
+
+
+def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """T fig. 8: test accuracy, and training accuracy of network and proxy; and the accuracy against the tolerance."""
+    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(5, 4, 3))
+    _test(panels[0], tables["adam_curves"])
+    _train(panels[1], tables["adam_phases"])
+    _tolerances(panels[2], tables["adam"])
+    return figure
+
+
+def cell_colour(cell: str) -> str | tuple[float, float, float, float]:
+    """K = 1 has its own of all figures, large K that of truncated Gauss–Newton, and the tolerances greys."""
+    if cell.startswith(TRUNCATED):
+        return mpl.colormaps["Greys"](np.interp(np.log10(_tolerance(cell)), (-4, -1), (0.95, 0.45)))
+    return colour("tgn" if cell == "solved" else "1")
+
+
+def _tolerance(cell: str) -> float:
+    return float(cell.removeprefix(TRUNCATED))
+
+
+def _test(axes: Axes, curves: pd.DataFrame) -> None:
+    for cell, curve in curves.groupby("cell", sort=False):
+        name = NAMES.get(str(cell), f"solved to β = {str(cell).removeprefix(TRUNCATED)}")
+        at = curve["evaluations"].clip(lower=1)  # the first record has no place on a logarithmic axis
+        _band(axes, at, curve, "network_test_accuracy", str(cell), name, STYLES.get(str(cell), "--"))
+    axes.set_xscale("log")
+    axes.set_xlim(1, curves["evaluations"].max())
+    axes.set_xlabel("evaluations of the gradient")
+    axes.set_ylabel("test accuracy of the network (%)")
+    percent(axes)
+    axes.legend(loc="upper left", fontsize=8)
+
+
+def _train(axes: Axes, curve: pd.DataFrame) -> None:
+    _band(axes, curve["step"], curve, "proxy_train_accuracy", "solved", "linear proxy", ":")
+    _band(axes, curve["step"], curve, "network_train_accuracy", "solved", "network", "-")
+    axes.set_xlabel("step t")
+    axes.set_ylabel("training accuracy, large K with Adam (%)")
+    percent(axes)
+    axes.legend(loc="lower right")
+
+
+def _tolerances(axes: Axes, table: pd.DataFrame) -> None:
+    for row in table.to_dict("records"):
+        cell, mean, low, high = (row[name] for name in ("cell", *(f"network_final_{part}" for part in PARTS)))
+        own = cell_colour(cell)
+        if cell.startswith(TRUNCATED):
+            errors = ([mean - low], [high - mean])
+            axes.errorbar(_tolerance(cell), mean, errors, fmt="o", color=own, capsize=2.5, zorder=3)
+        else:
+            axes.axhline(mean, color=own, linestyle=STYLES[cell])
+            axes.axhspan(low, high, color=own, alpha=0.1, linewidth=0)
+    axes.set_xscale("log")
+    axes.invert_xaxis()  # solved better to the right
+    axes.set_xlabel("tolerance β of lazy problems")
+    axes.set_ylabel("test accuracy at the end (%)")
+    percent(axes)
+
+
+def _band(axes: Axes, x: pd.Series, curve: pd.DataFrame, name: str, cell: str, label: str, style: str) -> None:
+    axes.plot(x, curve[f"{name}_mean"], color=cell_colour(cell), linestyle=style, label=label)
+    axes.fill_between(x, curve[f"{name}_low"], curve[f"{name}_high"], color=cell_colour(cell), alpha=0.12, linewidth=0)
+
+
+FIGURES = {"adam": solved}

@@ -1,0 +1,18 @@
+"""E-ADAM: train all runs of all its cells but K = 1 by gradient descent, which is E-SWEEP's."""
+
+from iterlin.layout import Layout
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.adam import recipes
+    from iterlin.experiments.cells import run_cells
+
+    layout = Layout(scale.name)
+    cells = {layout.results / "adam" / cell: recipes(scale, cell) for cell in scale.adam.cells}
+    run_cells(scale, layout.data, cells, "E-ADAM")
+
+
+if __name__ == "__main__":
+    main()

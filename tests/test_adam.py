@@ -1,0 +1,150 @@
+"""E-ADAM and E-DAMPCE: their recipes, the ends of phases in their tables, their claims, and that they run."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from iterlin.claims import CLAIMS, judge
+from iterlin.claims.verdicts import VERDICTS
+from iterlin.config import load
+from iterlin.experiments import adam, damp_ce
+from iterlin.tables.adam import over_evaluations
+from iterlin.tables.phases import phase_ends, summarise_phases, with_phases
+from tests.clone import ROOT
+
+YES, NO, UNKNOWN = VERDICTS
+PRESETS = load(ROOT / "params.yaml").presets
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
+    scale = PRESETS[preset]
+    cells = {cell: adam.recipes(scale, cell) for cell in scale.adam.cells}
+    assert [recipe.run for recipe in cells["gradient"]] == list(range(scale.adam.num_seeds))
+    gradient, solved = cells["gradient"][0], cells["solved"][0]
+    assert (gradient.solver, gradient.period, gradient.tolerance) == ({"name": "adam"}, 1, None)
+    assert (solved.solver, solved.period, solved.tolerance) == ({"name": "adam"}, int(scale.adam.solved.period), None)
+    for tolerance in scale.adam.truncated.tolerances:
+        (newton, *_) = cells[f"truncated-{tolerance}"]
+        assert (newton.solver["tolerance"], newton.tolerance, newton.period) == (float(tolerance),) * 2 + (None,)
+        assert newton.learning_rate is newton.training["batch_size"] is None
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_cells_of_damp_ce_differ_in_the_damping_alone(preset):
+    scale = PRESETS[preset]
+    first, *others = (damp_ce.recipe(scale, damping, 1) for damping in scale.damp_ce.dampings)
+    assert all(other._replace(damping=first.damping) == first for other in others)
+    assert [recipe.damping for recipe in (first, *others)] == list(map(float, scale.damp_ce.dampings))
+    assert (first.tolerance, first.period) == (scale.damp_ce.solver.tolerance, None)
+    assert (first.learning_rate is None) == (first.solver["name"] == "truncated") == ("tolerance" in first.solver)
+
+
+# Two runs: one with phases of 4 steps, whose ends are recorded; and one with ends at 3, 7 and 9, of which 7 is not.
+RECORDS = [(0, 0, 0, 0), (0, 2, 2, 0), (0, 4, 4, 0), (0, 5, 1, 1), (0, 8, 4, 1)]
+RECORDS += [(1, 0, 0, 0), (1, 3, 3, 0), (1, 6, 3, 1), (1, 9, 2, 2)]
+
+
+def recorded():
+    curves = pd.DataFrame(RECORDS, columns=["run", "step", "phase_step", "feature_updates"]).assign(cell="a")
+    curves["certificate"], curves["proxy_train_accuracy"] = 1 / (1 + curves["step"]), curves["step"] / 9
+    runs = pd.DataFrame({"cell": "a", "run": [0, 1], "feature_updates": [1, 2], "last_phase_ended": True})
+    return curves, runs
+
+
+def test_the_ends_of_phases_are_where_a_later_record_counts_from_and_where_the_run_ended():
+    curves, runs = recorded()
+    ends = phase_ends(curves, runs)
+    assert sorted(zip(ends["run"], ends["step"], strict=True)) == [(0, 4), (0, 8), (1, 3), (1, 9)]
+    cut_off = phase_ends(curves, runs.assign(last_phase_ended=False))
+    assert sorted(zip(cut_off["run"], cut_off["step"], strict=True)) == [(0, 4), (1, 3)]
+
+
+def test_how_well_problems_were_solved_is_read_at_the_ends_of_phases():
+    curves, runs = recorded()
+    table = with_phases(runs, curves)
+    assert table["phases"].tolist() == [2, 3]
+    assert table["recorded"].tolist() == [2, 2]
+    (row,) = summarise_phases(table).to_dict("records")
+    assert (row["median_phases"], row["recorded"]) == (2.5, 0.8)
+    assert row["certificate_largest"] == 1 / 4
+    assert row["proxy_train_accuracy_lowest"] == 3 / 9
+    none = with_phases(runs.assign(last_phase_ended=False), curves.query("phase_step == step"))
+    assert none["recorded"].tolist() == [0, 0]
+    assert none["certificate_largest"].isna().all()
+
+
+def test_curves_over_evaluations_meet_where_runs_have_taken_as_many():
+    curves = pd.DataFrame({"cell": "a", "run": [0, 0, 1, 1], "step": [0, 1, 0, 1], "evaluations": [0, 5, 0, 9]})
+    for name in ("network_test_accuracy", "network_train_accuracy", "proxy_train_accuracy"):
+        curves[name] = [0.0, 0.5, 0.0, 0.9]
+    table = over_evaluations(curves).set_index("evaluations")
+    assert table["network_test_accuracy_mean"].to_dict() == pytest.approx({0: 0, 5: 0.25, 9: 0.7})
+
+
+def runs(shifts, noise=0.002, number=10):
+    """A table of runs in which each cell differs from its first by its shift, in points."""
+    draw = np.random.default_rng(1)
+    level = draw.normal(0.7, 0.05, number)
+    rows = [
+        pd.DataFrame({"run": range(number), "network_final": level + shift / 100 + draw.normal(0, noise, number)})
+        for shift in shifts.values()
+    ]
+    table = pd.concat(rows, keys=shifts, names=["cell", None]).reset_index(level="cell").reset_index(drop=True)
+    return table.assign(outcome="fitted", phases=3, recorded=3, proxy_train_accuracy_lowest=1.0)
+
+
+def verdicts(experiment, table):
+    return {row["id"]: row["verdict"] for row in judge(CLAIMS[experiment][1], table)}
+
+
+@pytest.mark.parametrize(
+    ("gradient", "solved", "noise", "expected"),
+    [
+        (0, -9, 0.002, (YES, YES)),
+        (-3, -3, 0.002, (NO, NO)),
+        (0, -5, 0.002, (UNKNOWN, YES)),
+        (-1, -9, 0.002, (YES, UNKNOWN)),
+        (0, -9, 0.3, (UNKNOWN, UNKNOWN)),
+    ],
+)
+def test_the_claims_of_adam(gradient, solved, noise, expected):
+    table = runs({"sgd": 0, "gradient": gradient, "solved": solved}, noise)
+    assert tuple(verdicts("E-ADAM", table).values()) == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "value", "unknown"),
+    [
+        ("sgd", "outcome", "step_limit", {"E-ADAM-1", "E-ADAM-2"}),
+        ("solved", "outcome", "diverged", {"E-ADAM-1"}),
+        ("solved", "proxy_train_accuracy_lowest", 0.99, {"E-ADAM-1"}),
+        ("solved", "recorded", 2, {"E-ADAM-1"}),
+        ("gradient", "outcome", "step_limit", {"E-ADAM-2"}),
+    ],
+)
+def test_no_verdict_rests_on_problems_that_were_not_solved_or_runs_that_were_cut_off(cell, column, value, unknown):
+    table = runs({"sgd": 0, "gradient": 0, "solved": -9})
+    table.loc[(table["cell"] == cell) & (table["run"] == 0), column] = value
+    assert {claim for claim, verdict in verdicts("E-ADAM", table).items() if verdict == UNKNOWN} == unknown
+
+
+RISING = {"1e-1": 2, "0": 0, "10": 4, "1e-3": 1, "1": 3}  # whose order is not that of the alphabet
+
+
+def damped(shifts):
+    return runs({f"λ = {damping}": shift for damping, shift in shifts.items()})
+
+
+def test_the_claim_of_damp_ce():
+    assert verdicts("E-DAMPCE", damped(RISING)) == {"E-DAMPCE-1": YES}
+    assert verdicts("E-DAMPCE", damped({cell: -shift for cell, shift in RISING.items()})) == {"E-DAMPCE-1": NO}
+    assert verdicts("E-DAMPCE", damped(dict.fromkeys(RISING, 0))) == {"E-DAMPCE-1": UNKNOWN}
+
+
+def test_a_damping_of_which_a_run_did_not_fit_is_left_out_of_the_trend():
+    table = damped(RISING | {"10": -50})
+    table.loc[(table["cell"] == "λ = 10") & (table["run"] == 0), "outcome"] = "step_limit"
+    (row,) = judge(CLAIMS["E-DAMPCE"][1], table)
+    assert row["verdict"] == YES
+    assert row["evidence"].endswith("Left out, since some runs did not fit in time: λ = 10")
