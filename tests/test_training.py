@@ -14,6 +14,7 @@ from iterlin.core import (
     Never,
     OnConvergence,
     Outcome,
+    Truncated,
     adam,
     cross_entropy,
     functional,
@@ -201,6 +202,17 @@ def test_training_stops_when_the_network_fits():
     assert result.records[-1] is ends[-1]
     assert ends[-1]["network_train_accuracy"] == 1
     assert ends[-1]["network_train_loss"] <= 0.1 < ends[-2]["network_train_loss"]
+
+
+def test_a_solved_phase_that_fits_ends_training_although_its_last_step_was_recorded_before_that_was_known():
+    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
+    settings = {"loss": cross_entropy, "solver": Truncated(0.05), "schedule": OnConvergence(0.05), "damping": 0.01}
+    _, result = trained(model, data, **settings, num_steps=100, fit_loss=0.2, records_per_decade=1000)
+    assert result.outcome is Outcome.fitted
+    assert [record["step"] for record in result.records] == list(range(len(result.records)))
+    solved = [record for record in result.records if record["phase_step"] and record["certificate"] <= 0.05]
+    fitting = [r for r in solved if r["network_train_accuracy"] == 1 and r["network_train_loss"] <= 0.2]
+    assert fitting == [result.records[-1]]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class State(eqx.Module):
     solver_state: Any
     order: Array | None  # the epoch's permutation
     step: Step  # t
-    recorded: Step  # the step of the last record
+    recorded: Step  # the step of the last record; one less as long as a phase may yet turn out to end there
     phase_step: Step  # t − s
     last_phase: Step  # length of the last phase that ended
     feature_updates: Step
@@ -40,8 +40,12 @@ class State(eqx.Module):
     diverged: Bool[Array, ""]
 
     def at_record(self) -> "State":
-        """The same, once it has been recorded."""
-        return eqx.tree_at(lambda state: state.recorded, self, self.step)
+        """The same, once it has been recorded.
+
+        Where a phase ends on convergence, that it does is known from the gradient of the next step alone. The record is
+        looked at again then.
+        """
+        return eqx.tree_at(lambda state: state.recorded, self, self.step - (~self.due).astype(self.step.dtype))
 
 
 @eqx.filter_jit
