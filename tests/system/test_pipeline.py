@@ -41,11 +41,20 @@ def table(clone, name):
 
 def test_one_command_makes_everything(clone):
     cells = {f"k_sweep@smoke-{K}" for K in ("1", "10", "inf")} | {f"sensitivity@smoke-{f}" for f in ("0.5", "2")}
-    assert clone.first == cells | READERS | {"check", "prepare_data", "regime", "tgn_baseline", "flow_check", "damp1d"}
+    assert clone.first == cells | READERS | {
+        "check",
+        "prepare_data",
+        "regime",
+        "tgn_baseline",
+        "flow_check",
+        "damp1d",
+        "adam",
+        "damp_ce",
+    }
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 9
     assert "<img" not in page
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
 
@@ -75,7 +84,9 @@ def test_the_data_have_the_same_bytes_whatever_python_wrote_them(clone):
 def test_mlflow_shows_the_sweep(clone, client):
     shown = runs(client)
     around = {f"K = {K}, η × {factor}" for K in ("1", "10") for factor in ("0.5", "2")}
-    assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"} | around
+    solved = {f"E-ADAM, {cell}" for cell in ("gradient", "solved", "truncated-0.1")}
+    solved |= {f"E-DAMPCE, λ = {damping}" for damping in ("0", "1e-1", "1")}
+    assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"} | around | solved
     parent = shown.pop("K-sweep, smoke")
     assert {run.data.tags["mlflow.parentRunId"] for run in shown.values()} == {parent.info.run_id}
     assert parent.data.params["data.num_train"] == "60"
@@ -136,7 +147,7 @@ def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "100", "inf", "tgn"]
     shown = runs(client)
     assert shown["K = 100"].data.tags["mlflow.parentRunId"] == shown["K-sweep, smoke"].info.run_id
-    assert len(shown) == 10
+    assert len(shown) == 16
 
 
 def test_a_k_that_is_removed_is_gone_from_tables_and_trains_nothing(clone):
@@ -216,7 +227,7 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
     done = clone.run("dvc", "repro", "-f", "-s", "track@smoke", MLFLOW_TRACKING_URI=address)
     assert f"warning: MLflow at {address} does not show everything" in done.stderr
     assert "Try `iterlin sync` later" in done.stderr
-    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 6
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 8
 
 
 def test_an_impossible_parameter_stops_everything_with_one_line(clone):

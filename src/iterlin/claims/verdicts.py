@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 LEVEL = 0.05
-PERIOD = r"inf|tgn|\d+(e\d+)?"  # a cell that is called by its K
+PERIOD = r"inf|tgn|\d+(e\d+)?"  # the cells that are named by their K
 MIN_RUNS = 5
 VERDICTS = ("reproduced", "not reproduced", "not testable at this scale")
 
