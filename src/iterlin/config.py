@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from iterlin.settings import (
     MLP,
+    XOR,
     AdamCells,
     Count,
     Damp1D,
@@ -56,6 +57,7 @@ class Scale(Strict):
     damp1d: Damp1D
     adam: AdamCells
     damp_ce: DampCE
+    xor: XOR
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -76,6 +78,8 @@ class Scale(Strict):
         for section in ("flow_check", "adam", "damp_ce"):
             if getattr(self, section).num_seeds > self.k_sweep.num_seeds:
                 raise ValueError(f"{section}.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
+        if "1" not in self.xor.periods:
+            raise ValueError('xor.periods must contain "1": every K is compared with K = 1')
         return self
 
 

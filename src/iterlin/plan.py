@@ -16,6 +16,7 @@ from iterlin.runtime import num_workers, prepare_jax
 START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
+SMALL = 5e-4  # seconds of a step of the networks that E-XOR and E-DAMP1D have; seen are half of that
 PRODUCTS = 10  # with the Gauss–Newton matrix, of a Newton step: seen are 3 to 6, and up to 75 in runs of few steps
 
 
@@ -23,6 +24,7 @@ class Work(NamedTuple):
     """The cells of one stage: each trains `seeds` networks in each of `settings` ways for up to `steps`.
 
     `at_once` of the seeds are in one program. `lazy` says that phases are long.
+    `step` is the seconds of a step where the network is not the scale's.
     """
 
     stage: str
@@ -32,6 +34,7 @@ class Work(NamedTuple):
     at_once: int
     steps: int
     lazy: bool
+    step: float | None = None
 
     @property
     def runs(self) -> int:
@@ -76,6 +79,26 @@ def work(scale: Scale) -> list[Work]:
             lazy=False,
         ),
         *_solved(scale),
+        *_small(scale),
+    ]
+
+
+def _small(scale: Scale) -> list[Work]:
+    """The experiments on networks of their own."""
+    xor, damp1d = scale.xor, scale.damp1d
+    ways = len(xor.periods) + len(xor.dampings), 1 + len(damp1d.dampings) + len(damp1d.step_sizes)
+    return [
+        Work("xor", [f"xor@{scale.name}"], ways[0], xor.num_seeds, xor.runs_at_once, xor.num_steps, False, SMALL),
+        Work(
+            "damp1d",
+            [f"damp1d@{scale.name}"],
+            ways[1],
+            damp1d.num_seeds,
+            damp1d.runs_at_once,
+            damp1d.num_steps,
+            False,
+            SMALL,
+        ),
     ]
 
 
@@ -111,6 +134,7 @@ def make_plan(scale: Scale) -> list[dict[str, Any]]:
     for item in work(scale):
         side_by_side = min(item.groups, num_workers(scale.threads))
         run = item.steps * costs["lazy_step" if item.lazy else "step"] + _records(scale) * costs["record"]
+        run = run if item.step is None else item.steps * item.step
         seconds = START + math.ceil(item.groups / side_by_side) * item.at_once * run
         rows.append(
             {

@@ -52,6 +52,7 @@ def begin_stage() -> tuple[Scale, list[str]]:
 def prepare_jax(scale: Scale) -> None:
     """Set, before jax starts: its threads, its precision, its cache, and that it does not take a whole GPU."""
     os.environ["NPROC"] = str(scale.threads)
+    os.environ["OPENBLAS_NUM_THREADS"] = str(scale.threads)  # of numpy's eigendecompositions in closed form
     os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = scale.precision
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(compilation_cache()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

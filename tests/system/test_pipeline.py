@@ -50,11 +50,12 @@ def test_one_command_makes_everything(clone):
         "damp1d",
         "adam",
         "damp_ce",
+        "xor",
     }
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 9
+    assert page.count("<svg") == 12
     assert "<img" not in page
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
 

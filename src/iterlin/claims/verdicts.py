@@ -140,9 +140,12 @@ def points(values: pd.Series) -> str:
 
 def _diverged(runs: pd.DataFrame) -> str:
     """Which runs diverged, as one reason why they did not reach their own end."""
-    by_cell = (runs["outcome"] == "diverged").groupby(runs["cell"], sort=False).agg(["sum", "size"])
-    names = {cell: f"K = {cell}" if re.fullmatch(PERIOD, cell) else cell for cell in by_cell.index}
-    counts = [f"{row['sum']} of {row['size']} at {names[cell]}" for cell, row in by_cell.iterrows() if row["sum"]]
+    if "dial" in runs:
+        names = runs["dial"] + " = " + runs["cell"]
+    else:
+        names = runs["cell"].map(lambda cell: f"K = {cell}" if re.fullmatch(PERIOD, str(cell)) else cell)
+    by_cell = (runs["outcome"] == "diverged").groupby(names, sort=False).agg(["sum", "size"])
+    counts = [f"{row['sum']} of {row['size']} at {cell}" for cell, row in by_cell.iterrows() if row["sum"]]
     return f" (diverged: {', '.join(counts)})" if counts else ""
 
 

@@ -42,7 +42,7 @@ from iterlin.scratch import kept
 
 CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
 SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow, "truncated": Truncated}
-# Runs that set the regime and runs that results are read from never share a key.
+# Runs that set the regime, runs that results are read from and those of other experiments never share a key.
 PURPOSES = {"result": 0, "regime": 1, "damp1d": 2, "xor": 3}
 
 

@@ -34,7 +34,8 @@ def initialise(model: Model, name: str, key: Array) -> Model:
     def drawn(layer, key):
         in_axis, out_axis = (-2, -1) if isinstance(layer, Conv2d) else (1, 0)
         weight = INITIALISERS[name](in_axis=in_axis, out_axis=out_axis)(key, layer.weight.shape, layer.weight.dtype)
-        return eqx.tree_at(lambda x: (x.weight, x.bias), layer, (weight, jnp.zeros_like(layer.bias)))
+        bias = jax.tree.map(jnp.zeros_like, layer.bias)  # None stays None
+        return eqx.tree_at(lambda x: (x.weight, x.bias), layer, (weight, bias), is_leaf=lambda x: x is None)
 
     old = layers(model)
     keys = jax.random.split(key, len(old))

@@ -12,10 +12,11 @@ from iterlin.report.flow_check import flow
 from iterlin.report.k_sweep import figures, sensitivity, sweep
 from iterlin.report.page import html as html
 from iterlin.report.setting import setting
+from iterlin.report.xor import xor
 
 Tables = Mapping[str, pd.DataFrame]
 # The sections of all but E-SWEEP.
-EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (damp1d.section, adam.section, damp_ce.section)
+EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (damp1d.section, adam.section, damp_ce.section, xor)
 
 
 def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:

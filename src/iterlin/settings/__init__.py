@@ -21,3 +21,4 @@ from iterlin.settings.sweep import Sensitivity as Sensitivity
 from iterlin.settings.sweep import StableRate as StableRate
 from iterlin.settings.sweep import TGNBaseline as TGNBaseline
 from iterlin.settings.sweep import Training as Training
+from iterlin.settings.xor import XOR as XOR

@@ -56,7 +56,7 @@ def _tolerance_label(label: str) -> str:
 
 
 def _distinct(parse):
-    def check(labels: list[str]) -> list[str]:
+    def check(labels: list) -> list:
         if len({parse(label) for label in labels}) < len(labels):
             raise ValueError(f"two entries are the same number in {labels}")
         return labels
@@ -74,6 +74,7 @@ Periods = Annotated[list[PeriodLabel], Field(min_length=1), _distinct(parse_peri
 Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
 Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), _distinct(float)]
 Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), _distinct(float)]
+Numbers = Annotated[list[Positive], Field(min_length=1), _distinct(float)]
 Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
 
 

@@ -2,19 +2,10 @@
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from iterlin.settings.base import Count, Fraction, Positive, Steps, Strict
+from iterlin.settings.base import Count, Fraction, Numbers, Positive, Steps, Strict
 from iterlin.settings.sweep import MLP
-
-
-def _all_distinct(values: list[float]) -> list[float]:
-    if len(set(values)) < len(values):
-        raise ValueError(f"two entries are the same number in {values}")
-    return values
-
-
-Distinct = AfterValidator(_all_distinct)
 
 
 class Damp1D(Strict):
@@ -28,19 +19,21 @@ class Damp1D(Strict):
     net: MLP
     num_train: Annotated[int, Field(ge=2)]
     num_test: Annotated[int, Field(ge=3)]
-    dampings: Annotated[list[Positive], Field(min_length=3), Distinct]
-    step_sizes: Annotated[list[Fraction], Distinct]
+    dampings: Annotated[Numbers, Field(min_length=3)]
+    step_sizes: list[Fraction]
     num_steps: Steps
     num_seeds: Annotated[int, Field(ge=2)]
     runs_at_once: Count
     max_train_rmse: Positive
-    drawn: Annotated[list[Positive], Field(min_length=1), Distinct]
+    drawn: Numbers
     num_drawn: Count
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if not set(self.drawn) <= set(self.dampings):
             raise ValueError(f"drawn must be among dampings, got {self.drawn}")
+        if len(set(self.step_sizes)) < len(self.step_sizes):
+            raise ValueError(f"two step_sizes are the same number in {self.step_sizes}")
         if self.num_drawn > self.num_seeds:
             raise ValueError(f"num_drawn is {self.num_drawn}, but there are only {self.num_seeds} seeds")
         return self

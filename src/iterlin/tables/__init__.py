@@ -1,10 +1,10 @@
 """From results to the tables that figures, claims and report read."""
 
-from iterlin.tables import adam, damp1d, damp_ce, k_sweep
+from iterlin.tables import adam, damp1d, damp_ce, k_sweep, xor
 from iterlin.tables.summaries import ACCURACIES as ACCURACIES
 from iterlin.tables.summaries import diverged_runs as diverged_runs
 from iterlin.tables.summaries import interval as interval
 from iterlin.tables.summaries import mean_curves as mean_curves
 from iterlin.tables.summaries import summarise as summarise
 
-TABLES = (k_sweep.tables, damp1d.tables, adam.tables, damp_ce.tables)
+TABLES = (k_sweep.tables, damp1d.tables, adam.tables, damp_ce.tables, xor.tables)

@@ -11,7 +11,14 @@ from ruamel.yaml import YAML
 from iterlin.config import Scale
 from iterlin.layout import Layout
 
-OTHERS = ("sensitivity", "flow_check", "adam", "damp_ce")  # sections that no cell of E-SWEEP depends on
+OTHERS = (
+    "sensitivity",
+    "flow_check",
+    "adam",
+    "damp_ce",
+    "xor",
+    "damp1d",
+)  # sections that no cell of E-SWEEP depends on
 
 
 class Cell(NamedTuple):
