@@ -181,7 +181,7 @@ def dials(tables: Tables) -> Figure:
         rows = table[(table["dial"] == dial) & (table["cell"] != "inf")].sort_values("value", ascending=dial == "K")
         axes.plot(rows["distance_mean"], rows["alignment_mean"], line, color="0.75", linewidth=1, zorder=1)
         _crosses(axes, rows, marker)
-        axes.plot([], [], marker, color="0.35", label="period K" if dial == "K" else "damping λ")
+        axes.plot([], [], marker + line, color="0.6", label="period K" if dial == "K" else "damping λ")
     _levels(axes, table)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
@@ -189,6 +189,7 @@ def dials(tables: Tables) -> Figure:
     axes.set_xlabel("distance from the initialisation, ‖θ − θ₀‖")
     axes.set_ylabel("mean alignment over neurons")
     axes.margins(x=0.15)
+    axes.set_ylim(min(axes.get_ylim()[0], RANDOM) - 0.004)
     axes.legend(loc="upper right")
     return figure
 
