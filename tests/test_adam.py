@@ -1,5 +1,6 @@
 """E-ADAM and E-DAMPCE: their recipes, the ends of phases in their tables, their claims, and that they run."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +9,15 @@ from iterlin.claims import CLAIMS, judge
 from iterlin.claims.verdicts import VERDICTS
 from iterlin.config import load
 from iterlin.experiments import adam, damp_ce
-from iterlin.tables.adam import over_evaluations
+from iterlin.figures import FIGURES
+from iterlin.layout import Layout
+from iterlin.report import adam as report_adam
+from iterlin.report import damp_ce as report_damp_ce
+from iterlin.results import read_cells
+from iterlin.tables import ACCURACIES, summarise
+from iterlin.tables.adam import DRAWN, over_evaluations
+from iterlin.tables.adam import tables as adam_tables
+from iterlin.tables.damp_ce import tables as damp_ce_tables
 from iterlin.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
 
@@ -76,10 +85,51 @@ def test_how_well_problems_were_solved_is_read_at_the_ends_of_phases():
 
 def test_curves_over_evaluations_meet_where_runs_have_taken_as_many():
     curves = pd.DataFrame({"cell": "a", "run": [0, 0, 1, 1], "step": [0, 1, 0, 1], "evaluations": [0, 5, 0, 9]})
-    for name in ("network_test_accuracy", "network_train_accuracy", "proxy_train_accuracy"):
-        curves[name] = [0.0, 0.5, 0.0, 0.9]
+    curves[list(DRAWN)] = np.array([[0.0, 0.5, 0.0, 0.9]] * len(DRAWN)).T
     table = over_evaluations(curves).set_index("evaluations")
     assert table["network_test_accuracy_mean"].to_dict() == pytest.approx({0: 0, 5: 0.25, 9: 0.7})
+
+
+def write_cell(folder, outcome):
+    """Two runs with phases of 5 steps whose network gets all right, or which diverged."""
+    fitted = outcome == "fitted"
+    curves = [
+        {"run": run, "step": step, "phase_step": min(step, 5), "feature_updates": int(step > 5), "evaluations": step}
+        | {"certificate": 0.01 if fitted else np.nan, **dict.fromkeys(DRAWN, 1.0 if fitted else 0.1)}
+        for run in range(2)
+        for step in (0, 5, 10)
+    ]
+    ended = {"outcome": outcome, "steps": 10, "feature_updates": 1, "evaluations": 10, "last_phase_ended": fitted}
+    ended |= {name: 1.0 if fitted else np.nan if name.endswith("final") else 0.1 for name in ACCURACIES}
+    folder.mkdir(parents=True)
+    pd.DataFrame(curves).to_csv(folder / "curves.csv")
+    pd.DataFrame([{"run": run, **ended} for run in range(2)]).to_csv(folder / "runs.csv")
+
+
+@pytest.mark.parametrize("outcome", ["fitted", "diverged"])
+def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, outcome):
+    monkeypatch.chdir(tmp_path)
+    scale, layout = PRESETS["smoke"], Layout("smoke")
+    cells = [
+        *(f"adam/{cell}" for cell in scale.adam.cells),
+        *(f"damp_ce/{damping}" for damping in scale.damp_ce.dampings),
+    ]
+    for cell in ("k_sweep/1", *cells):
+        write_cell(layout.results / cell, outcome)
+    tables = adam_tables(scale, layout) | damp_ce_tables(scale, layout)
+    gradient = read_cells(layout.results / "k_sweep", ["1"], "runs")
+    tables["k_sweep"] = summarise(gradient, gradient)
+    for name in ("adam", "damp_ce"):
+        figure = FIGURES[name](tables)
+        figure.canvas.draw()
+        plt.close(figure)
+    text = " ".join((report_adam.section(scale, tables) + report_damp_ce.section(scale, tables)).split())
+    if outcome == "fitted":
+        assert "at the end of every phase of every run, and its gradient had shrunk to at most 0.01 of" in text
+        assert " 0% of the runs did not fit" in text
+    else:
+        assert "**not** all solved" in text
+        assert " 100% of the runs did not fit" in text
 
 
 def runs(shifts, noise=0.002, number=10):

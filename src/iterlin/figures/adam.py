@@ -13,16 +13,16 @@ from iterlin.figures.style import colour, percent
 
 TRUNCATED = "truncated-"
 NAMES = {"sgd": "K = 1, gradient descent", "gradient": "K = 1, Adam", "solved": "large K, Adam"}
-PARTS = ("mean", "low", "high")
+TICKS = {"sgd": "GD\nK = 1", "gradient": "Adam\nK = 1", "solved": "Adam\nlarge K"}
 STYLES = {"sgd": "-", "gradient": ":", "solved": "-"}
 
 
 def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 8: test accuracy, and training accuracy of network and proxy; and the accuracy against the tolerance."""
-    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(5, 4, 3))
+    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.9), width_ratios=(5, 4, 4))
     _test(panels[0], tables["adam_curves"])
     _train(panels[1], tables["adam_phases"])
-    _tolerances(panels[2], tables["adam"])
+    _ends(panels[2], tables["adam"])
     return figure
 
 
@@ -43,11 +43,11 @@ def _test(axes: Axes, curves: pd.DataFrame) -> None:
         at = curve["evaluations"].clip(lower=1)  # the first record has no place on a logarithmic axis
         _band(axes, at, curve, "network_test_accuracy", str(cell), name, STYLES.get(str(cell), "--"))
     axes.set_xscale("log")
-    axes.set_xlim(1, curves["evaluations"].max())
+    axes.set_xlim(left=1)
     axes.set_xlabel("evaluations of the gradient")
     axes.set_ylabel("test accuracy of the network (%)")
     percent(axes)
-    axes.legend(loc="upper left", fontsize=8)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=8)
 
 
 def _train(axes: Axes, curve: pd.DataFrame) -> None:
@@ -59,19 +59,16 @@ def _train(axes: Axes, curve: pd.DataFrame) -> None:
     axes.legend(loc="lower right")
 
 
-def _tolerances(axes: Axes, table: pd.DataFrame) -> None:
-    for row in table.to_dict("records"):
-        cell, mean, low, high = (row[name] for name in ("cell", *(f"network_final_{part}" for part in PARTS)))
-        own = cell_colour(cell)
-        if cell.startswith(TRUNCATED):
-            errors = ([mean - low], [high - mean])
-            axes.errorbar(_tolerance(cell), mean, errors, fmt="o", color=own, capsize=2.5, zorder=3)
-        else:
-            axes.axhline(mean, color=own, linestyle=STYLES[cell])
-            axes.axhspan(low, high, color=own, alpha=0.1, linewidth=0)
-    axes.set_xscale("log")
-    axes.invert_xaxis()  # solved better to the right
-    axes.set_xlabel("tolerance β of lazy problems")
+def _ends(axes: Axes, table: pd.DataFrame) -> None:
+    """The tolerances beside the other cells, in the order of the table."""
+    names = ("cell", *(f"network_final_{part}" for part in ("mean", "low", "high")))
+    for at, row in enumerate(table.to_dict("records")):
+        cell, mean, low, high = (row[name] for name in names)
+        axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=cell_colour(cell), capsize=2.5)
+    labels = [TICKS.get(cell, f"β =\n{cell.removeprefix(TRUNCATED)}") for cell in table["cell"]]
+    axes.set_xticks(range(len(table)), labels, fontsize=7)
+    axes.set_xlim(-0.5, len(table) - 0.5)
+    axes.set_xlabel("lazy problems solved better →", loc="right")
     axes.set_ylabel("test accuracy at the end (%)")
     percent(axes)
 

@@ -58,12 +58,14 @@ matrix, which cost as much) and phases are medians.
 
 *Left: test accuracy against evaluations of the gradient. Centre: accuracy on the training set of the network and of its
 linear proxy for large K with Adam; every {settings.solved.period} steps the network is re-linearised. Right: test
-accuracy at the end against the tolerance β to which lazy problems are solved. Means over runs, and 95 %
+accuracy at the end, with the tolerance β to which Newton's method solves lazy problems. Means over runs, and 95 %
 t-intervals.*"""
 
 
 def _solved(period: str, table: pd.DataFrame) -> str:
     (row,) = table[table["cell"] == "solved"].to_dict("records")
+    if pd.isna(row["recorded"]):
+        return f"With K = {period} no phase came to its end."
     if row["recorded"] == 1 and row["proxy_train_accuracy_lowest"] == 1:
         return f"""With K = {period} the proxy classified the whole training set correctly at the end of every phase of
 every run, and its gradient had shrunk to at most {row["certificate_largest"]:.1g} of what it was."""

@@ -17,7 +17,8 @@ def claims_section(claims: dict[str, dict]) -> str:
 
 What the sources claim, and what these runs say. A claim is *reproduced* or *not reproduced* if its test or that of its
 opposite has p ≤ 0.05, and otherwise *not testable at this scale*. That two things coincide is shown by an equivalence
-test. The margin is one point, which is what T calls comparable; p-values are corrected for the number of claims (Holm).
+test. The margin is one point, which is what T calls comparable, where none is stated; p-values are corrected for the
+number of claims (Holm).
 Settings and claims were written down before any run with this `seed` at the `laptop` scale (see params.yaml).
 
 {rows.to_markdown(index=False, disable_numparse=True)}"""
