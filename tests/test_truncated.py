@@ -72,6 +72,46 @@ def test_conjugate_gradients_solve_what_lineax_solves(tolerance):
     assert 0 < iterations <= 100
 
 
+def test_conjugate_gradients_end_at_the_border_of_a_ball():
+    factor = jax.random.normal(KEYS[0], (20, 20))
+    matrix, target = factor @ factor.T + jnp.eye(20), jax.random.normal(KEYS[1], (20,))
+    whole, _ = conjugate_gradients(lambda v: matrix @ v, target, jnp.asarray(1e-9), 100)
+    lengths, values = [], []
+    for part in (0.1, 0.5, 0.9, 1.1):
+        radius = part * jnp.linalg.norm(whole)
+        x, _ = conjugate_gradients(lambda v: matrix @ v, target, jnp.asarray(1e-9), 100, radius)
+        lengths.append(float(jnp.linalg.norm(x) / jnp.linalg.norm(whole)))
+        values.append(float(x @ matrix @ x / 2 - target @ x))
+    assert lengths == pytest.approx([0.1, 0.5, 0.9, 1], rel=1e-6)
+    assert values == sorted(values, reverse=True)
+
+
+def test_along_a_flat_direction_they_go_to_the_border_if_there_is_one():
+    def flat(v):
+        return v * jnp.array([1.0, 0.0])
+
+    bounds = jnp.array([0.0, 1.0]), jnp.asarray(1e-9), 10
+    np.testing.assert_allclose(conjugate_gradients(flat, *bounds, 3.0)[0], [0, 3])
+    np.testing.assert_allclose(conjugate_gradients(flat, *bounds)[0], [0, 0])
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_a_saturated_softmax_that_is_wrong_is_mended(dtype):
+    """Its loss is large and its curvature next to none, as where a network is re-linearised after a long phase."""
+    model, (x, y) = mlp(KEYS[0], inputs=5, out=6), classification(KEYS[1], n=30, inputs=5, classes=6)
+    model = eqx.tree_at(lambda model: model.layers[-1].weight, model, replace_fn=lambda weight: 100 * weight)
+    model, x = jax.tree.map(lambda leaf: leaf.astype(dtype) if eqx.is_inexact_array(leaf) else leaf, (model, x))
+    settings = {"loss": cross_entropy, "schedule": OnConvergence(1e-2), "num_steps": 25, "records_per_decade": 1000}
+    _, result = trained(model, (x, y), solver=Truncated(1e-2), **settings)
+    first = [record for record in result.records if record["feature_updates"] == 0]
+    losses = [record["proxy_train_loss"] for record in first]
+    assert losses[0] > 30
+    assert all(after <= before for before, after in pairwise(losses))
+    assert first[-1]["certificate"] <= 1e-2 < first[-2]["certificate"]
+    assert first[-1]["proxy_train_accuracy"] == 1
+    assert result.records[-1]["evaluations"] < 400
+
+
 def test_the_most_iterations_bound_a_step():
     data = regression(KEYS[1])
     _theta, result = records(data, Truncated(1e-12, max_iterations=3))

@@ -21,6 +21,7 @@ Count = Int[Array, ""]
 
 SUFFICIENT = 1e-4  # decrease of the objective, as a part of what its slope promises (Armijo)
 MAX_HALVINGS = 20
+GROWTH = 4  # of the radius, over a step that was taken whole
 LOOSEST = 0.5  # tolerance of a Newton system
 
 
@@ -28,6 +29,7 @@ class TruncatedState(NamedTuple):
     """What is carried from step to step."""
 
     initial_norm: Scalar  # ‖g‖ at the start of the phase; 0 before it
+    radius: Scalar  # of the ball in which a step is sought
     iterations: Count  # of conjugate gradients, in all
     longest: Count  # the most of one step
 
@@ -38,7 +40,9 @@ class Truncated(Stepwise):
     For squared error a step solves (φᵀφ/n + 2λI)s = −g to ‖r_t‖ ≤ β‖g‖, the certificate of truncated Gauss–Newton,
     from s = 0, so that without damping it tends to the step of least norm. For another convex loss a step solves the
     Newton system to the tolerance min(½, √(‖g‖/‖g₀‖)) and halves it until the objective falls; with the schedule
-    `OnConvergence(β)` a phase takes as many steps as it needs for ‖g‖ ≤ β‖g₀‖.
+    `OnConvergence(β)` a phase takes as many steps as it needs for ‖g‖ ≤ β‖g₀‖. Where the softmax saturates, its
+    curvature vanishes but its gradient does not, and the system has no useful solution. So CG ends at the border of a
+    ball (Steihaug 1983), of radius ‖θ_0‖ at first: a step that had to be halved sets it, one taken whole lets it grow.
 
     **Arguments**: `tolerance` is β. `max_iterations` bounds those of one step. Its report: `cg_iterations`, of all
     steps, and `longest_step`, those of the longest one. Each costs about as much as a gradient.
@@ -62,8 +66,8 @@ class Truncated(Stepwise):
             raise ValueError("truncated Gauss–Newton solves lazy problems: use Every or OnConvergence")
 
     def init(self, params):
-        zero = jnp.zeros((), jnp.int32)
-        return TruncatedState(jnp.zeros((), jnp.result_type(*jax.tree.leaves(params))), zero, zero)
+        zero, length = jnp.zeros((), jnp.int32), jnp.asarray(optax.tree.norm(params))
+        return TruncatedState(jnp.zeros_like(length), jnp.where(length > 0, length, 1), zero, zero)
 
     def relinearise(self, params, state):
         return state._replace(initial_norm=jnp.zeros_like(state.initial_norm))
@@ -78,17 +82,30 @@ class Truncated(Stepwise):
         exact = lazy.loss is squared_error  # one system is the whole problem
         forcing = jnp.minimum(LOOSEST, beta * initial_norm / norm if exact else jnp.sqrt(norm / initial_norm))
         downhill = optax.tree.scale(-1, gradient)
-        change, iterations = conjugate_gradients(lazy.curvature(params), downhill, forcing * norm, self.max_iterations)
-        params, halvings = (optax.tree.add(params, change), 0) if exact else _fallen(lazy, params, gradient, change)
-        state = TruncatedState(initial_norm, state.iterations + iterations, jnp.maximum(state.longest, iterations))
+        bounds = forcing * norm, self.max_iterations
+        if exact:
+            change, iterations = conjugate_gradients(lazy.curvature(params), downhill, *bounds)
+            params, halvings, radius = optax.tree.add(params, change), 0, state.radius
+        else:
+            change, iterations = conjugate_gradients(lazy.curvature(params), downhill, *bounds, state.radius)
+            params, halvings = _fallen(lazy, params, gradient, change)
+            length = jnp.asarray(optax.tree.norm(change)) * 0.5 ** jnp.asarray(halvings, norm.dtype)
+            radius = jnp.where(halvings > 0, length, jnp.maximum(state.radius, GROWTH * length))
+        longest = jnp.maximum(state.longest, iterations)
+        state = TruncatedState(initial_norm, radius, state.iterations + iterations, longest)
         return Taken(params, state, steps=jnp.ones_like(limit), evaluations=1 + iterations + halvings)
 
 
 def conjugate_gradients(
-    matrix: Callable[[Params], Params], target: Params, tolerance: Scalar, max_iterations: int
+    matrix: Callable[[Params], Params],
+    target: Params,
+    tolerance: Scalar,
+    max_iterations: int,
+    radius: Scalar | float = jnp.inf,
 ) -> tuple[Params, Count]:
     """x with ‖b − Ax‖ ≤ `tolerance`, for a positive semi-definite A, from x = 0; and the iterations that it took.
 
+    Where the way leads out of the ball ‖x‖ < `radius`, or along a flat direction, x is where it crosses the border.
     The residual is the one that is updated, which rounding lets drift from b − Ax.
     """
 
@@ -101,9 +118,12 @@ def conjugate_gradients(
         product = matrix(direction)
         curvature = jnp.asarray(optax.tree.vdot(direction, product))
         rate = jnp.where(curvature > 0, squared / jnp.where(curvature > 0, curvature, 1), 0)
+        farthest = _to_border(x, direction, radius)
+        out = (curvature <= 0) | (rate >= farthest)
+        rate = jnp.where(out & jnp.isfinite(farthest), farthest, rate)
         x = optax.tree.add_scale(x, rate, direction)
         residual = optax.tree.add_scale(residual, -rate, product)
-        new = jnp.where(curvature > 0, optax.tree.norm(residual, squared=True), 0)  # no way on along a flat direction
+        new = jnp.where(out, 0, optax.tree.norm(residual, squared=True))  # no way on
         direction = optax.tree.add_scale(residual, new / squared, direction)
         return x, residual, direction, new, iteration + 1
 
@@ -113,8 +133,16 @@ def conjugate_gradients(
     return x, iterations
 
 
+def _to_border(x: Params, direction: Params, radius: Scalar | float) -> Scalar:
+    """τ ≥ 0 with ‖x + τd‖ = radius, for an x within."""
+    squared = optax.tree.norm(direction, squared=True)
+    along = jnp.asarray(optax.tree.vdot(x, direction))
+    room = jnp.maximum(radius**2 - jnp.asarray(optax.tree.norm(x, squared=True)), 0)
+    return room / (along + jnp.sqrt(along**2 + squared * room))
+
+
 def _fallen(lazy: Lazy, params: Params, gradient: Params, change: Params) -> tuple[Params, Count]:
-    """As much of the change as lets the objective fall, up to rounding; and how often it was halved."""
+    """As much of the change as lets the objective fall, up to rounding; and how often it was halved, at most."""
     value, slope = lazy.value(params), optax.tree.vdot(gradient, change)
     slack = 4 * jnp.finfo(value.dtype).eps * jnp.abs(value)
 
@@ -126,4 +154,5 @@ def _fallen(lazy: Lazy, params: Params, gradient: Params, change: Params) -> tup
         return ~(lazy.value(at(halvings)) <= bound) & (halvings < MAX_HALVINGS)
 
     halvings = jax.lax.while_loop(too_far, lambda halvings: halvings + 1, jnp.zeros((), jnp.int32))
-    return at(halvings), halvings
+    kept = halvings < MAX_HALVINGS
+    return jax.tree.map(lambda new, old: jnp.where(kept, new, old), at(halvings), params), halvings
