@@ -46,7 +46,7 @@ def _worst(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 def _rougher(runs: pd.DataFrame, margin: float) -> Evidence | None:
     table = _by_damping(runs, "roughness")
-    return trend(table, _text(table, "∫|f''|"))
+    return trend(table, _text(table, "roughness"))
 
 
 def _best(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -91,7 +91,7 @@ CLAIMS = (
         "T fig. 9, §4.3",
         "With more damping the functions become smoother.",
         "a clear trend",
-        "trend of ∫|f''| over λ (Page)",
+        "trend over λ of the roughness, ∫|f''| (Page)",
         0.0,
         _rougher,
     ),

@@ -10,7 +10,7 @@ def claims_section(claims: dict[str, dict]) -> str:
             "id": list(claims),
             "claim": [f"{claim['statement']} ({claim['source']}: {claim['paper']})" for claim in claims.values()],
             "verdict": [f"**{claim['verdict']}**" for claim in claims.values()],
-            "evidence (points, 95 %)": [claim["evidence"] for claim in claims.values()],
+            "evidence (accuracies in points, 95 %)": [claim["evidence"] for claim in claims.values()],
         }
     )
     return f"""## Claims

@@ -23,7 +23,7 @@ def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
             "median": table["median_test_rmse"].map("{:.2f}".format),
             "95 %": table["quantile_95"].map("{:.3g}".format),
             "best": table["best"].map("{:.2f}".format),
-            "∫|f''|, median": table["median_roughness"].map("{:.0f}".format),
+            "roughness, median": table["median_roughness"].map("{:.0f}".format),
         }
     )
     return f"""## E-DAMP1D: damped Gauss–Newton on a quintic
@@ -38,8 +38,8 @@ best are those of the others, and in the 95th percentile it counts as infinitely
 
 ![Test RMSE, failed runs and roughness against damping](figures/damp_quintic.svg)
 
-*Test RMSE of every run that has not failed, the share of those that have, and how rough the functions are (after T
-fig. 9, top).*
+*Test RMSE of every run that has not failed, the share of those that have, and the roughness ∫|f''| of the functions,
+the total variation of their slope (after T fig. 9, top).*
 
 ![Functions learnt with four values of the damping](figures/damp_quintic_functions.svg)
 
