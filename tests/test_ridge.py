@@ -162,7 +162,7 @@ def test_runs_with_other_seeds_and_other_damping_go_together():
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("form", "bound"), zip(FORMS[:3], (3e-3, 3e-3, 3e-4), strict=True))
+@pytest.mark.parametrize(("form", "bound"), list(zip(FORMS[:3], (3e-3, 3e-3, 3e-4), strict=True)))
 def test_float32_stays_within_bounds(form, bound):
     """At λ = 10⁻³; that of `qr` is the smallest."""
     _, theta0, _, data = dense()
