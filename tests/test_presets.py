@@ -38,7 +38,7 @@ def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed()
 
 def test_a_run_of_more_than_an_hour_is_started_only_on_request(tmp_path):
     clone = Clone(tmp_path, "smoke")
-    clone.edit("num_steps: 300, first_record", "num_steps: 2000000000, first_record")
+    clone.edit("gradient_descent}, num_steps: 300", "gradient_descent}, num_steps: 2000000000")
     done = clone.run("iterlin", "repro", check=False)
     assert done.returncode == 1
     assert done.stderr.strip().endswith("nothing was started. To start it: make repro YES=1")
