@@ -12,7 +12,7 @@ import psutil
 
 from tests.clone import Clone, environment
 
-ENOUGH = 280  # seconds for any command that is left alone
+ENOUGH = 900  # seconds for any command that is left alone
 
 
 def kills(default: int) -> int:
