@@ -1,4 +1,4 @@
-"""The baseline of E-SWEEP: truncated Gauss–Newton, with Adam on each lazy problem."""
+"""The baseline of E-SWEEP: truncated Gauss–Newton, each lazy problem solved to a certificate."""
 
 from iterlin.layout import Layout
 from iterlin.runtime import begin_stage

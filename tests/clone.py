@@ -11,10 +11,10 @@ ROOT = Path(__file__).parent.parent
 
 
 def environment(**settings):
-    """The environment of a user: without what the tests of the mathematics set."""
+    """The environment of a user: without what the tests of the mathematics set, in a shell that stays above stages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "MLFLOW_", "DVC_"))}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return kept | {"PATH": path, "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")} | settings
+    return kept | {"SHELL": "/bin/sh", "PATH": path, "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")} | settings
 
 
 def run_in(folder: Path, *command: str, check: bool = True, **settings: str) -> subprocess.CompletedProcess:

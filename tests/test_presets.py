@@ -78,7 +78,7 @@ def imported(file, found=frozenset()):
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_depends_on_the_code_that_it_runs(name):
     stage = STAGES[name]
-    assert stage["cmd"] == f"python stages/{name}.py"
+    assert stage["cmd"] == f"exec python stages/{name}.py"
     assert stage["desc"]
     runs = imported(f"stages/{name}.py") | {f"stages/{name}.py"}
     assert not {file for file in runs if not any(file == dep or file.startswith(f"{dep}/") for dep in stage["deps"])}

@@ -222,3 +222,22 @@ def test_where_the_first_loss_is_zero_no_bound_is_still_none():
     settings = {"loss": squared_error, "solver": sgd(0.1), "schedule": Every(3), "num_steps": 13}
     result = train(model, {"train": (X, 0 * X[:, :2])}, divergence_factor=math.inf, **settings)
     assert result.outcome is Outcome.step_limit
+
+
+class Permuted(eqx.Module):
+    """A network whose inputs are reordered by a constant."""
+
+    order: jax.Array | np.ndarray
+    net: eqx.nn.MLP
+
+    def __call__(self, x):
+        return self.net(x[self.order])
+
+
+@pytest.mark.parametrize("of", [np.array, jnp.array])
+def test_constants_of_a_model_stay_as_they_are(of):
+    settings = {"loss": cross_entropy, "solver": sgd(0.1), "schedule": Every(3), "num_steps": 5}
+    result = train(Permuted(of([2, 0, 1]), MODEL), FULL, **settings)
+    reordered = {name: (x[:, jnp.array([2, 0, 1])], y) for name, (x, y) in FULL.items()}
+    assert result.model.order.tolist() == [2, 0, 1]
+    assert eqx.tree_equal(result.model.net, train(MODEL, reordered, **settings).model)

@@ -3,9 +3,11 @@
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from iterlin.config import ParamsError, Scale, load
 from iterlin.endings import stop_with_a_word
+from iterlin.files import alone
 from iterlin.jobs import reproduce, stop
 from iterlin.layout import Layout
 from iterlin.plan import cells_of, hours, make_plan, pending, table
@@ -42,7 +44,8 @@ def repro(scale: Scale) -> None:
     stop_with_a_word("iterlin repro", first=stop)
     if os.environ.get("YES") != "1":
         _ask(scale)
-    ran = reproduce(scale)
+    with alone(Path(".cache/repro.lock"), "this pipeline"):
+        ran = reproduce(scale)
     trained = set(cells_of(scale)) & set(ran)
     report = Layout(scale.name).report
     print(

@@ -20,9 +20,9 @@ from iterlin.settings import (
     LeNet,
     Name,
     Sensitivity,
+    Solved,
     StableRate,
     Strict,
-    TGNBaseline,
     Training,
     shown,
 )
@@ -51,7 +51,7 @@ class Scale(Strict):
     regime: Annotated[FixedRate | StableRate, Field(discriminator="rule")]
     training: Training
     k_sweep: KSweep
-    tgn_baseline: TGNBaseline
+    tgn_baseline: Solved
     sensitivity: Sensitivity
     flow_check: FlowCheck
     damp1d: Damp1D
@@ -75,7 +75,7 @@ class Scale(Strict):
             raise ValueError("sensitivity.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         if "1" in around.factors:
             raise ValueError('sensitivity.factors must not contain "1": that is the sweep itself')
-        for section in ("flow_check", "adam", "damp_ce"):
+        for section in ("tgn_baseline", "flow_check", "adam", "damp_ce"):
             if getattr(self, section).num_seeds > self.k_sweep.num_seeds:
                 raise ValueError(f"{section}.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         if "1" not in self.xor.periods:

@@ -12,6 +12,7 @@ from iterlin.files import alone, write_text
 from iterlin.memory import KEPT, Need, known, limit_workers, size
 from iterlin.mend import status
 from iterlin.runtime import num_workers, prepare_jax
+from iterlin.settings import Solved
 
 START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
@@ -49,14 +50,13 @@ class Work(NamedTuple):
 
 def work(scale: Scale) -> list[Work]:
     """All training that the pipeline of this scale consists of."""
-    sweep, tgn, around, check = scale.k_sweep, scale.tgn_baseline, scale.sensitivity, scale.flow_check
+    sweep, around, check = scale.k_sweep, scale.sensitivity, scale.flow_check
     at_once = scale.runs_at_once
     steps = sweep.num_steps if sweep.solver.name == "gradient_descent" else round(EVALUATIONS * _records(scale))
     long = [f"k_sweep@{scale.name}-{period}" for period in sweep.periods if period != "1"]
     return [
         Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], 1, sweep.num_seeds, at_once, steps, lazy=False),
         Work("k_sweep, K > 1", long, 1, sweep.num_seeds, at_once, steps, lazy=True),
-        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], 1, tgn.num_seeds, at_once, tgn.num_steps, lazy=True),
         *(
             Work(
                 f"sensitivity, η × {factor}",
@@ -104,14 +104,20 @@ def _small(scale: Scale) -> list[Work]:
 
 def _solved(scale: Scale) -> list[Work]:
     """The stages with lazy problems that are solved, whose ways differ in their steps: all have the mean number."""
-    adam, damped, at_once = scale.adam, scale.damp_ce, scale.runs_at_once
+    tgn, adam, damped, at_once = scale.tgn_baseline, scale.adam, scale.damp_ce, scale.runs_at_once
     newton = len(adam.truncated.tolerances) * PRODUCTS * adam.truncated.num_steps
     mean = math.ceil((adam.gradient.num_steps + adam.solved.num_steps + newton) / len(adam.cells))
-    steps = damped.num_steps * (PRODUCTS if damped.solver.name == "truncated" else 1)
+    ways = len(damped.dampings)
     return [
+        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], 1, tgn.num_seeds, at_once, _solver_steps(tgn), lazy=True),
         Work("adam", [f"adam@{scale.name}"], len(adam.cells), adam.num_seeds, at_once, mean, lazy=True),
-        Work("damp_ce", [f"damp_ce@{scale.name}"], len(damped.dampings), damped.num_seeds, at_once, steps, lazy=True),
+        Work("damp_ce", [f"damp_ce@{scale.name}"], ways, damped.num_seeds, at_once, _solver_steps(damped), lazy=True),
     ]
+
+
+def _solver_steps(solved: Solved) -> int:
+    """In evaluations of a gradient of the lazy problem, or products that cost as much."""
+    return solved.num_steps * (PRODUCTS if solved.solver.name == "truncated" else 1)
 
 
 def cells_of(scale: Scale) -> list[str]:

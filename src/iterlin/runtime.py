@@ -15,6 +15,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from tqdm import tqdm
+
 from iterlin.config import ParamsError, Scale, load
 from iterlin.endings import begin_worker, explain_failures, stop_with_a_word, stop_with_parent
 from iterlin.files import alone
@@ -123,6 +125,20 @@ def run_side_by_side(
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]
+
+
+def counted(
+    title: str, unit: str, total: int, of: Callable[[Any], int] = lambda answer: 1
+) -> Callable[[Iterable], Iterable]:
+    """Progress that shows how many have finished, of which an answer may stand for several."""
+
+    def progress(finished: Iterable) -> Iterable:
+        with tqdm(total=total, desc=title, unit=unit) as bar:
+            for item in finished:
+                yield item
+                bar.update(of(item.result()))
+
+    return progress
 
 
 def _call(function: str, task: Any) -> Any:

@@ -67,8 +67,8 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     clone = Clone(tmp_path, "smoke")
     clone.edit("{rule: stable, stability: 1.0, num_seeds: 3}", "{rule: fixed, learning_rate: 1.0e5}")
     clone.edit(
-        "{learning_rate: 5.0e-3, tolerance: 0.1, num_steps: 300",
-        "{learning_rate: 1.0e6, tolerance: 0.1, num_steps: 300",
+        "{name: adam, learning_rate: 5.0e-3, tolerance: 0.1}",
+        "{name: adam, learning_rate: 1.0e6, tolerance: 0.1}",
     )
     clone.edit('factors: ["0.5", "2"]', 'factors: ["2"]')
     done = clone.run("iterlin", "repro")

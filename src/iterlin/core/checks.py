@@ -74,7 +74,7 @@ def _num_outputs(model: Any, name: str, x: Array) -> int:
 
 
 def _shape(leaf: Any) -> Any:
-    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, jax.Array | np.ndarray) else leaf
 
 
 @lru_cache(maxsize=8)  # of runs that train at once, all have the same

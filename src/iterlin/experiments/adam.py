@@ -1,8 +1,8 @@
 """E-ADAM (T fig. 8, §4.3): lazy problems that are solved before the network is re-linearised, against K = 1."""
 
 from iterlin.config import Scale
-from iterlin.experiments.recipe import Recipe, make_recipe
-from iterlin.settings import parse_period
+from iterlin.experiments.recipe import Recipe, make_recipe, solved_recipe
+from iterlin.settings import Solved, Truncated, parse_period
 
 
 def recipes(scale: Scale, cell: str) -> list[Recipe]:
@@ -34,15 +34,12 @@ def _solved(scale: Scale, cell: str, run: int) -> Recipe:
 
 
 def _truncated(scale: Scale, cell: str, run: int) -> Recipe:
-    """Every lazy problem to a certificate. Full batches: a gradient of part of the data certifies nothing."""
-    tolerance = float(cell.removeprefix("truncated-"))
-    return make_recipe(
-        scale,
-        run,
-        solver={"name": "truncated", "tolerance": tolerance},
-        learning_rate=None,
-        num_steps=scale.adam.truncated.num_steps,
-        tolerance=tolerance,
-        records_per_decade=scale.adam.records_per_decade,
-        batch_size=None,
+    """Every lazy problem to a certificate, by Newton's method."""
+    settings = scale.adam
+    solved = Solved(
+        solver=Truncated(name="truncated", tolerance=float(cell.removeprefix("truncated-"))),
+        num_steps=settings.truncated.num_steps,
+        records_per_decade=settings.records_per_decade,
+        num_seeds=settings.num_seeds,
     )
+    return solved_recipe(scale, run, solved)

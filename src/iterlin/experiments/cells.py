@@ -3,14 +3,12 @@
 from itertools import chain, islice
 from pathlib import Path
 
-from tqdm import tqdm
-
 from iterlin.config import Scale
 from iterlin.experiments.recipe import Recipe
 from iterlin.live import shown_live
 from iterlin.memory import limit_workers
 from iterlin.results import write_cell
-from iterlin.runtime import run_side_by_side
+from iterlin.runtime import counted, run_side_by_side
 
 TRAIN = "iterlin.experiments.training_run:run_kept"
 
@@ -22,14 +20,9 @@ def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: 
     groups = [
         recipes[start : start + at_once] for recipes in cells.values() for start in range(0, len(recipes), at_once)
     ]
-    with shown_live(title), tqdm(total=sum(map(len, groups)), desc=title, unit="run") as bar:
-
-        def progress(finished):
-            for item in finished:
-                yield item
-                bar.update(len(item.result()))
-
-        tasks = [(group, data) for group in groups]
+    tasks = [(group, data) for group in groups]
+    with shown_live(title):
+        progress = counted(title, "run", sum(map(len, groups)), of=len)
         folders = chain.from_iterable(run_side_by_side(TRAIN, tasks, scale.threads, progress))
     for path, recipes in cells.items():
         write_cell(path, list(islice(folders, len(recipes))))

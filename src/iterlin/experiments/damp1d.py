@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Array, Float
-from tqdm import tqdm
 
 from iterlin.config import Scale
 from iterlin.core import Every, Result, Ridge, Run, squared_error, train_many
@@ -23,7 +22,7 @@ from iterlin.experiments.training_run import CODE, PURPOSES
 from iterlin.files import write_text
 from iterlin.nets import build
 from iterlin.results import FLOATS
-from iterlin.runtime import run_side_by_side
+from iterlin.runtime import counted, run_side_by_side
 from iterlin.scratch import kept
 from iterlin.settings import Damp1D
 
@@ -52,14 +51,8 @@ def damp1d(scale: Scale) -> tuple[pd.DataFrame, pd.DataFrame]:
     runs = list(range(section.num_seeds))
     groups = [runs[start : start + section.runs_at_once] for start in runs[:: section.runs_at_once]]
     tasks = [(scale, *task) for task in product(cells(section), groups)]
-    with tqdm(total=len(tasks), desc="damped Gauss–Newton", unit="program") as bar:
-
-        def progress(finished):
-            for item in finished:
-                yield item
-                bar.update()
-
-        folders = run_side_by_side(f"{__name__}:{train_kept.__name__}", tasks, scale.threads, progress)
+    progress = counted("damped Gauss–Newton", "program", len(tasks))
+    folders = run_side_by_side(f"{__name__}:{train_kept.__name__}", tasks, scale.threads, progress)
     finished, drawn = (pd.concat([pd.read_csv(path / name) for path in folders]) for name in ("runs.csv", "drawn.csv"))
     return finished, drawn
 

@@ -9,14 +9,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from iterlin.config import Scale
 from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
 from iterlin.data.splits import read_data
 from iterlin.experiments.training_run import CODE, digests, initial, keys
 from iterlin.memory import limit_workers
-from iterlin.runtime import run_side_by_side
+from iterlin.runtime import counted, run_side_by_side
 from iterlin.scratch import kept
 
 SCHEDULES = {"proxy": Never(), "network": Continuously()}  # K = ∞ and K = 1
@@ -28,14 +27,8 @@ def flow_check(scale: Scale, data: Path) -> pd.DataFrame:
     check = scale.flow_check
     tasks = [(scale, data, *cell) for cell in product(SCHEDULES, check.learning_rates, range(check.num_seeds))]
     compared = f"{__name__}:{compare.__name__}"
-    with tqdm(total=len(tasks), desc="flow and explicit steps", unit="run") as bar:
-
-        def progress(finished):
-            for item in finished:
-                yield item
-                bar.update()
-
-        return pd.DataFrame(chain.from_iterable(run_side_by_side(compared, tasks, scale.threads, progress)))
+    progress = counted("flow and explicit steps", "run", len(tasks))
+    return pd.DataFrame(chain.from_iterable(run_side_by_side(compared, tasks, scale.threads, progress)))
 
 
 def compare(task: tuple[Scale, Path, str, float, int]) -> list[dict[str, Any]]:

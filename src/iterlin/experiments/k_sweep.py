@@ -3,7 +3,7 @@
 import math
 
 from iterlin.config import Scale
-from iterlin.experiments.recipe import Recipe, make_recipe
+from iterlin.experiments.recipe import Recipe, make_recipe, solved_recipe
 from iterlin.settings import parse_period
 
 TGN = "tgn"
@@ -39,13 +39,5 @@ def rescaled_recipe(scale: Scale, learning_rate: float, period: str, run: int, f
 
 
 def tgn_recipe(scale: Scale, run: int) -> Recipe:
-    """Run number `run` of truncated Gauss–Newton: Adam on every lazy problem until its certificate holds (T §4.1)."""
-    baseline = scale.tgn_baseline
-    return make_recipe(
-        scale,
-        run,
-        solver={"name": "adam"},
-        learning_rate=baseline.learning_rate,
-        num_steps=baseline.num_steps,
-        tolerance=baseline.tolerance,
-    )
+    """Run number `run` of truncated Gauss–Newton (T §4.1)."""
+    return solved_recipe(scale, run, scale.tgn_baseline)

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.settings import Adam, Solved
 
 
 class Recipe(NamedTuple):
@@ -52,4 +53,25 @@ def make_recipe(
         period=period,
         tolerance=tolerance,
         damping=damping,
+    )
+
+
+def solved_recipe(scale: Scale, run: int, solved: Solved, damping: float = 0.0) -> Recipe:
+    """Truncated Gauss–Newton: every lazy problem to a certificate (T Algorithm 2).
+
+    On full batches: a gradient of part of the data certifies nothing.
+    """
+    solver = solved.solver
+    rate = solver.learning_rate if isinstance(solver, Adam) else None
+    settings = {"name": "adam"} if isinstance(solver, Adam) else solver.model_dump()
+    return make_recipe(
+        scale,
+        run,
+        solver=settings,
+        learning_rate=rate,
+        num_steps=solved.num_steps,
+        tolerance=solver.tolerance,
+        damping=damping,
+        records_per_decade=solved.records_per_decade,
+        batch_size=None,
     )

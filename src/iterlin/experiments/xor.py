@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from iterlin.config import Scale
 from iterlin.core import (
@@ -35,7 +34,7 @@ from iterlin.data.xor import CENTRES, draw
 from iterlin.experiments.training_run import keys
 from iterlin.memory import limit_workers
 from iterlin.nets import MLP, build
-from iterlin.runtime import run_side_by_side
+from iterlin.runtime import counted, run_side_by_side
 from iterlin.scratch import kept
 from iterlin.settings import parse_period
 
@@ -53,14 +52,8 @@ def xor(scale: Scale) -> tuple[pd.DataFrame, pd.DataFrame]:
     at_once, seeds = scale.xor.runs_at_once, range(scale.xor.num_seeds)
     groups = [list(seeds[start : start + at_once]) for start in range(0, len(seeds), at_once)]
     tasks = [(scale, cell, runs) for cell, runs in product(cells(scale), groups)]
-    with tqdm(total=len(tasks), desc="XOR", unit="group") as bar:
-
-        def progress(finished):
-            for item in finished:
-                yield item
-                bar.update()
-
-        answers = run_side_by_side(f"{__name__}:{train_group.__name__}", tasks, scale.threads, progress)
+    group = f"{__name__}:{train_group.__name__}"
+    answers = run_side_by_side(group, tasks, scale.threads, counted("XOR", "group", len(tasks)))
     found = list(chain.from_iterable(answers))
     features = list(chain.from_iterable(neurons for _, neurons in found))
     return pd.DataFrame([row for row, _ in found]), pd.DataFrame(features)

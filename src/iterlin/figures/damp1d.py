@@ -30,7 +30,7 @@ def errors(tables: Tables) -> Figure:
     _every_run(bottom, cells, runs, "roughness")
     bottom.axhline(_roughness_of_target(tables), **TARGET, label="the quintic itself")
     bottom.set_ylabel("roughness ∫|f''|")
-    bottom.legend(loc="upper right")
+    bottom.legend(loc="upper right", bbox_to_anchor=(0.78, 1))
     bottom.set_xticks(at, [_label(cell) for cell in cells["cell"]])
     bottom.set_xlabel("damping λ of the mean loss (T's is 2nλ), exact steps; and step size α at λ = 0")
     for axes in (top, middle, bottom):
@@ -53,7 +53,7 @@ def _every_run(axes: Axes, cells: pd.DataFrame, runs: pd.DataFrame, name: str) -
     axes.plot(at, cells[f"median_{name}"], "_", color="black", markersize=14, label="median")
     axes.set_yscale("log")
     if name == "test_rmse":
-        axes.legend(loc="upper right")
+        axes.legend(loc="upper right", bbox_to_anchor=(0.78, 1))  # where no run comes
 
 
 def functions(tables: Tables) -> Figure:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import markdown_table, percent, phase_columns
+from iterlin.report.tables import markdown_table, outcome_columns, percent, phase_columns
 
 NAMES = {"sgd": "K = 1, gradient descent (E-SWEEP)", "gradient": "K = 1, Adam"}
 
@@ -23,10 +23,7 @@ def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
     rows = pd.DataFrame(
         {
             "lazy problems": [name(scale, cell) for cell in table["cell"]],
-            "runs": table["runs"],
-            "fitted": table["fitted"],
-            "step limit": table["step_limit"],
-            "diverged": table["diverged"],
+            **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
             "evaluations": table["median_evaluations"].map("{:g}".format),
             **phase_columns(table),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import markdown_table, percent, phase_columns
+from iterlin.report.tables import markdown_table, outcome_columns, percent, phase_columns, solver_name
 
 
 def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -14,10 +14,7 @@ def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
     rows = pd.DataFrame(
         {
             "λ": table["cell"],
-            "runs": table["runs"],
-            "fitted": table["fitted"],
-            "step limit": table["step_limit"],
-            "diverged": table["diverged"],
+            **outcome_columns(table),
             "evaluations": table["median_evaluations"].map("{:g}".format),
             **phase_columns(table),
             "at the end": percent(table, "network_final"),
@@ -26,15 +23,12 @@ def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
         }
     )
     unfinished = 1 - table["fitted"].sum() / table["runs"].sum()
-    solver = scale.damp_ce.solver
-    adam = solver.name == "adam"
-    how = f"Adam (η = {solver.learning_rate:g})" if adam else "Newton's method by conjugate gradients"
     return f"""## E-DAMPCE: damping in place of a small K
 
 After T fig. 9 (bottom): every lazy problem is cross-entropy + λ‖θ − θ_s‖², with the mean over examples. It is solved by
-{how} to ‖g‖ ≤ {solver.tolerance:g}·‖g_s‖ before the network is re-linearised. The larger λ, the less each
-phase moves the parameters, and the more feature updates there are. The runs are those of E-SWEEP, from the same splits
-and initialisations. Columns are those of the table of E-ADAM.
+{solver_name(scale.damp_ce)} to ‖g‖ ≤ {scale.damp_ce.solver.tolerance:g}·‖g_s‖ before the
+network is re-linearised. The larger λ, the less each phase moves the parameters, and the more feature updates there
+are. The runs are those of E-SWEEP, from the same splits and initialisations. Columns are those of the table of E-ADAM.
 
 {markdown_table(rows)}
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import NAMES, markdown_table, percent
+from iterlin.report.tables import NAMES, markdown_table, outcome_columns, percent, solver_name
 
 
 def sweep(scale: Scale, table: pd.DataFrame) -> str:
@@ -11,10 +11,7 @@ def sweep(scale: Scale, table: pd.DataFrame) -> str:
     rows = pd.DataFrame(
         {
             "K": [NAMES.get(cell, cell) for cell in table["cell"]],
-            "runs": table["runs"],
-            "fitted": table["fitted"],
-            "step limit": table["step_limit"],
-            "diverged": table["diverged"],
+            **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
             "updates": table["median_feature_updates"].map("{:g}".format),
             "evaluations": table["median_evaluations"].map("{:g}".format),
@@ -26,10 +23,11 @@ def sweep(scale: Scale, table: pd.DataFrame) -> str:
         }
     )
     tgn = table[table["cell"] == "tgn"].iloc[0]
-    certificate = f"‖g‖ ≤ {scale.tgn_baseline.tolerance:g}·‖g₀‖"
+    certificate = f"‖g‖ ≤ {scale.tgn_baseline.solver.tolerance:g}·‖g_s‖"
     if tgn["last_phase_ended"] == tgn["runs"]:
         baseline = (
-            f"TGN is truncated Gauss–Newton: Adam on each lazy problem until {certificate}, reached in every phase."
+            f"TGN is truncated Gauss–Newton: {solver_name(scale.tgn_baseline)} on each lazy problem until "
+            f"{certificate}, reached in every phase. Its steps are those of this solver."
         )
     else:
         short = int(tgn["runs"] - tgn["last_phase_ended"])
@@ -61,7 +59,7 @@ Lines are means over runs, bands 95 % t-intervals. A run that has stopped keeps 
 ![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
 
 *Test accuracy of the network against steps (after T fig. 3). Within a long phase the network drifts from the proxy
-that is being trained, and may fall before the next feature update.*
+that is being trained, and may fall before the next feature update. The steps of TGN are those of its solver.*
 
 ![Test accuracy against K](figures/k_sweep_accuracy.svg)
 

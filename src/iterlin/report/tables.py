@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from iterlin.settings import Adam, Solved
+
 NAMES = {"inf": "∞", "tgn": "TGN"}
 
 
@@ -9,6 +11,20 @@ def percent(table: pd.DataFrame, name: str) -> list[str]:
     """Means and the half widths of their intervals, in percent."""
     pairs = zip(100 * table[f"{name}_mean"], 100 * table[f"{name}_high"], strict=True)
     return ["–" if pd.isna(mean) else f"{mean:.1f} ± {high - mean:.1f}" for mean, high in pairs]
+
+
+def outcome_columns(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """How the runs of every cell ended."""
+    names = {"runs": "runs", "fitted": "fitted", "step limit": "step_limit", "diverged": "diverged"}
+    return {title: table[name] for title, name in names.items()}
+
+
+def solver_name(solved: Solved) -> str:
+    """How lazy problems are solved to a certificate."""
+    solver = solved.solver
+    if isinstance(solver, Adam):
+        return f"Adam (η = {solver.learning_rate:g})"
+    return "Newton's method by conjugate gradients"
 
 
 def phase_columns(table: pd.DataFrame) -> dict[str, list[str]]:

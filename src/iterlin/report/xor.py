@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import NAMES, markdown_table, percent
+from iterlin.report.tables import NAMES, markdown_table, outcome_columns, percent
 
 
 def xor(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -67,10 +67,7 @@ def _rows(table: pd.DataFrame) -> pd.DataFrame:
                 f"{dial} = {NAMES.get(cell, cell)}" for dial, cell in zip(table["dial"], table["cell"], strict=True)
             ],
             "λ of T": ["" if pd.isna(value) else f"{value:g}" for value in T],
-            "runs": table["runs"],
-            "fitted": table["fitted"],
-            "step limit": table["step_limit"],
-            "diverged": table["diverged"],
+            **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
             "updates": table["median_feature_updates"].map("{:g}".format),
             "alignment": _alignment(table),

@@ -1,32 +1,17 @@
-"""The section of params.yaml of E-ADAM, and the solvers that solve lazy problems to a certificate."""
+"""The section of params.yaml of E-ADAM."""
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from iterlin.settings.base import Count, Fraction, PeriodLabel, Positive, Steps, Strict, Tolerances
+from iterlin.settings.base import Count, PeriodLabel, Positive, Steps, Strict, Tolerances
 
 
 def _between(label: str) -> str:
     if label in ("1", "inf"):
         raise ValueError(f'must be finite and above "1", so that lazy problems are solved one by one, got {label!r}')
     return label
-
-
-class Adam(Strict):
-    """Adam on every lazy problem, to ‖g‖ ≤ `tolerance`·‖g_s‖."""
-
-    name: Literal["adam"]
-    learning_rate: Positive
-    tolerance: Fraction
-
-
-class Truncated(Strict):
-    """Newton's method by conjugate gradients on every lazy problem, to ‖g‖ ≤ `tolerance`·‖g_s‖."""
-
-    name: Literal["truncated"]
-    tolerance: Fraction
 
 
 class AdamGradient(Strict):

@@ -75,6 +75,7 @@ Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(m
 Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), _distinct(float)]
 Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), _distinct(float)]
 Numbers = Annotated[list[Positive], Field(min_length=1), _distinct(float)]
+Fractions = Annotated[list[Fraction], _distinct(float)]
 Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
 
 

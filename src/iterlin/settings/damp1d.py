@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from iterlin.settings.base import Count, Fraction, Numbers, Positive, Steps, Strict
+from iterlin.settings.base import Count, Fractions, Numbers, Positive, Steps, Strict
 from iterlin.settings.sweep import MLP
 
 
@@ -20,7 +20,7 @@ class Damp1D(Strict):
     num_train: Annotated[int, Field(ge=2)]
     num_test: Annotated[int, Field(ge=3)]
     dampings: Annotated[Numbers, Field(min_length=3)]
-    step_sizes: list[Fraction]
+    step_sizes: Fractions
     num_steps: Steps
     num_seeds: Annotated[int, Field(ge=2)]
     runs_at_once: Count
@@ -32,8 +32,6 @@ class Damp1D(Strict):
     def _consistent(self) -> Self:
         if not set(self.drawn) <= set(self.dampings):
             raise ValueError(f"drawn must be among dampings, got {self.drawn}")
-        if len(set(self.step_sizes)) < len(self.step_sizes):
-            raise ValueError(f"two step_sizes are the same number in {self.step_sizes}")
         if self.num_drawn > self.num_seeds:
             raise ValueError(f"num_drawn is {self.num_drawn}, but there are only {self.num_seeds} seeds")
         return self

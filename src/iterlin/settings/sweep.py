@@ -107,15 +107,6 @@ class KSweep(Strict):
     num_seeds: Annotated[int, Field(ge=2)]
 
 
-class TGNBaseline(Strict):
-    """Adam on every lazy problem, to ‖g‖ ≤ `tolerance`·‖g₀‖."""
-
-    learning_rate: Positive
-    tolerance: Fraction
-    num_steps: Steps
-    num_seeds: Annotated[int, Field(ge=2)]
-
-
 class Sensitivity(Strict):
     """The part of E-SWEEP that is run again by gradient descent at multiples of its η.
 

@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from iterlin.config import Scale
 from iterlin.layout import Layout
+from iterlin.settings import Solved
 
 OTHERS = (
     "sensitivity",
@@ -81,8 +82,7 @@ def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Ce
     for period in scale.k_sweep.periods:
         path = layout.results / "k_sweep" / period
         yield cell(f"k_sweep@{scale.name}-{period}", path, "sweep", f"K = {period}", {"K": period} | sweep)
-    tgn = {"K": "on convergence", "solver": "adam"} | scale.tgn_baseline.model_dump(exclude={"num_seeds"})
-    yield cell(f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", tgn)
+    yield cell(f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", _solved(scale.tgn_baseline))
     for factor in scale.sensitivity.factors:
         scaled = {
             "solver": "gradient_descent",
@@ -95,11 +95,15 @@ def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Ce
     for name in scale.adam.cells:
         path = layout.results / "adam" / name
         yield cell(f"adam@{scale.name}", path, "adam", f"E-ADAM, {name}", _adam(scale, name))
-    damped = scale.damp_ce.solver.model_dump()
-    solver = {"K": "on convergence", "solver": damped.pop("name")} | damped
     for damping in scale.damp_ce.dampings:
         path, name = layout.results / "damp_ce" / damping, f"E-DAMPCE, λ = {damping}"
-        yield cell(f"damp_ce@{scale.name}", path, "damp_ce", name, solver | {"damping": damping})
+        yield cell(f"damp_ce@{scale.name}", path, "damp_ce", name, _solved(scale.damp_ce) | {"damping": damping})
+
+
+def _solved(settings: Solved) -> dict[str, Any]:
+    """The solver of lazy problems that are solved to a certificate."""
+    solver = settings.solver.model_dump()
+    return {"K": "on convergence", "solver": solver.pop("name")} | solver
 
 
 def _adam(scale: Scale, name: str) -> dict[str, Any]:
