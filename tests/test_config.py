@@ -81,11 +81,11 @@ def test_the_committed_parameters_are_valid():
         ("tgn_baseline.solver.tolerance", 1.0, "tgn_baseline.solver.tolerance: Input should be less than 1"),
         ("adam.solved.period", "1", 'scale.adam.solved.period: must be finite and above "1"'),
         ("adam.solved.period", "inf", 'scale.adam.solved.period: must be finite and above "1"'),
-        ("adam.solved.period", "1e4", "solved.num_steps is 5000, not even two phases of solved.period"),
+        ("adam.solved.period", "1e4", "solved.num_steps is 10000, not even two phases of solved.period"),
         (
             "adam.records_per_decade",
             6,
-            "up to step 5000 the ends of phases of 500 steps are recorded with 22 or more",
+            "up to step 10000 the ends of phases of 1000 steps are recorded with 22 or more",
         ),
         ("adam.truncated.tolerances", ["1"], "scale.adam.truncated.tolerances.0: a tolerance must lie between 0 and 1"),
         ("adam.truncated.tolerances", ["0"], "scale.adam.truncated.tolerances.0: a tolerance must lie between 0 and 1"),
