@@ -42,9 +42,7 @@ def test_an_impossible_number_of_jobs_is_one_line(clone, jobs):
 
 
 def test_where_a_cell_fails_the_others_are_kept(clone):
-    clone.edit(
-        "learning_rate: 5.0e-3, tolerance: 0.1, num_steps: 300", "learning_rate: 4.0e-3, tolerance: 0.1, num_steps: 300"
-    )
+    clone.edit("{name: adam, learning_rate: 5.0e-3,", "{name: adam, learning_rate: 4.0e-3,")
     clone.edit('"10"], num_seeds: 2}', '"10", "100"], num_seeds: 2}')
     stage = clone.folder / "stages/tgn_baseline.py"
     code = stage.read_text()
