@@ -30,8 +30,13 @@ SCHEDULES |= {"on convergence": OnConvergence(0.5)}
 DESCENT, MOMENTUM = sgd(0.1), sgd(0.02, momentum=0.9, at_feature_update="keep")
 CASES = [(DESCENT, schedule, batch) for schedule in SCHEDULES for batch in (None, 5)]
 CASES += [(solver, "K = 7", batch) for solver in (MOMENTUM, adam(0.01)) for batch in (None, 5)]
+CASES += [(DESCENT, schedule, "augmented") for schedule in ("K = 1", "K = 7")]
 CASES += [(Truncated(0.1), "on convergence", None), (Truncated(0.1), "K = 7", None)]
 CASES += [(Flow(0.002), schedule, None) for schedule in ("K = 1", "K = 7")]
+
+
+def darker(key, x):
+    return x * jax.random.uniform(key)
 
 
 class EveryLook(FileCheckpoints):
@@ -75,7 +80,7 @@ def resumed_everywhere(run, tmp_path, at_least):
     whole, watched = run(None), EveryLook(tmp_path)
     same(whole, run(watched))
     assert watched.count >= at_least
-    for number in range(0, watched.count, max(1, watched.count // 6)):
+    for number in range(0, watched.count, max(1, watched.count // 4)):
         same(whole, run(FileCheckpoints(watched.make(number))))
 
 
@@ -92,7 +97,8 @@ def test_every_solver_schedule_and_batch(solver, schedule, batch_size, tmp_path)
             solver=solver,
             schedule=SCHEDULES[schedule],
             num_steps=60,
-            batch_size=batch_size,
+            batch_size=5 if batch_size == "augmented" else batch_size,
+            augment=darker if batch_size == "augmented" else None,
             records_per_decade=4,
             key=jax.random.key(2),
             checkpoints=checkpoints,

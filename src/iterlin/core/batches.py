@@ -12,6 +12,7 @@ from iterlin.core.linearise import Linearised, Network
 
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
 
+Augment = Callable[[Array, Array], Array]  # a key and a batch of inputs ↦ as many inputs, changed at random
 Predict = Callable[[PyTree[Array]], Float[Array, "n out"]]
 Chosen = tuple[Predict, Array, Array, Array | None]  # θ ↦ f(θ, x), x and y of a batch, and the epoch's order
 
@@ -41,11 +42,16 @@ class MiniBatch(eqx.Module):
     """Batches of `size` from a fresh permutation of the n examples each epoch, of which n mod `size` are left out.
 
     The permutation of an epoch follows from the key and the epoch alone.
+
+    With `augment` step t sees a(x) in place of x, where a is drawn from the second of two keys and t alone: so the lazy
+    problem of that step is ℓ(f_lin(θ, a(x)), y), with f_lin expanded about θ_s at the very inputs a(x). The expansion
+    point stays for the phase; the inputs at which φ_s is taken are new at every step, and nothing of them can be kept.
     """
 
     key: Array
     num_examples: int = eqx.field(static=True)
     size: int = eqx.field(static=True)
+    augment: Augment | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         if not 1 <= self.size <= self.num_examples:
@@ -64,9 +70,13 @@ class MiniBatch(eqx.Module):
             after = epoch + (batch == 0).astype(epoch.dtype)
             order = jax.lax.fori_loop(epoch, after, lambda epoch, _: self._permutation(epoch), order)
             chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
-            return model.on(x[chosen]), x[chosen], y[chosen], order
+            inputs = x[chosen]
+            if self.augment is not None:
+                inputs = self.augment(jax.random.fold_in(jax.random.split(self.key)[1], step), inputs)
+            return model.on(inputs), inputs, y[chosen], order
 
         return at
 
     def _permutation(self, epoch):
-        return jax.random.permutation(jax.random.fold_in(self.key, epoch), self.init())
+        key = self.key if self.augment is None else jax.random.split(self.key)[0]
+        return jax.random.permutation(jax.random.fold_in(key, epoch), self.init())

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin.core.batches import HOIST_BYTES, FullBatch, MiniBatch
+from iterlin.core.batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
 from iterlin.core.blocks import in_chunks
 from iterlin.core.linearise import functional, residual_bytes
 from iterlin.core.losses import Loss
@@ -23,6 +23,7 @@ def begin(
     loss: Loss,
     solver: Solver,
     batch_size: int | None = None,
+    augment: Augment | None = None,
     hoist: bool | None = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
@@ -35,9 +36,11 @@ def begin(
     x, y = data
     if batch_size is None:
         fits = hoist is None and residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
+        if augment is not None:
+            raise ValueError("augmentation takes mini-batches, which are new at every step: give a batch_size")
         batches = FullBatch(fits or bool(hoist))
     else:
-        batches = _mini_batches(batch_size, len(x), key)
+        batches = _mini_batches(batch_size, len(x), augment, key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
     reference = _reference_loss(fn, loss, params, x, y)
     # Not zero, of which an infinite multiple would be no number.
@@ -46,10 +49,10 @@ def begin(
     return problem, initial_state(params, solver, batches)
 
 
-def _mini_batches(batch_size: int, num_examples: int, key: Array | None) -> MiniBatch:
+def _mini_batches(batch_size: int, num_examples: int, augment: Augment | None, key: Array | None) -> MiniBatch:
     if key is None:
         raise ValueError("mini-batches are drawn at random: give a `key`")
-    return MiniBatch(key, num_examples, batch_size)
+    return MiniBatch(key, num_examples, batch_size, augment)
 
 
 @eqx.filter_jit

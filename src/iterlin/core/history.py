@@ -49,6 +49,7 @@ class Run(NamedTuple):
     damping: float = 0.0
     key: Array | None = None
     on_record: Callable[[dict[str, float]], None] = lambda record: None
+    on_model: Callable[[int, Any], None] | None = None
 
 
 class History:
@@ -59,11 +60,13 @@ class History:
         self.records: list[dict[str, float]] = []
         self.outcome: Outcome | None = None
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: Seen, state: State) -> None:
         """A record, after which the run may be over. A run that diverges at once has taken no step: it has none."""
         if not self.records or seen.record["step"] > self.records[-1]["step"]:
             self.records.append(seen.record)
             self.run.on_record(seen.record)
+            if self.run.on_model is not None:
+                self.run.on_model(int(seen.record["step"]), eqx.combine(state.params, self.run.model))
         if seen.diverged:
             self.outcome = Outcome.diverged
         elif seen.due and self._fits(seen.record):

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array
 
+from iterlin.core.batches import Augment
 from iterlin.core.begin import begin
 from iterlin.core.checks import check_data, check_numbers
 from iterlin.core.history import History, Result, Run
@@ -29,6 +30,7 @@ def train(
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
+    augment: Augment | None = None,
     hoist: bool | None = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
@@ -37,6 +39,7 @@ def train(
     records_per_decade: int = 10,
     key: Array | None = None,
     on_record: Callable[[dict[str, float]], None] = lambda record: None,
+    on_model: Callable[[int, Any], None] | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Result:
     """Train `model` by iterative linearisation.
@@ -50,6 +53,7 @@ def train(
       `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for those of a phase with squared error.
     - `num_steps`: the step limit T.
     - `batch_size`: full batches if None; mini-batches need a `key`.
+    - `augment`: maps a key and the inputs of a mini-batch to those that the step sees (see `MiniBatch`).
     - `hoist`: whether a phase of full batches keeps what all its steps need (see `FullBatch`). If None, it does where
       that takes no more than `HOIST_BYTES`.
     - `damping`: λ of the lazy problem (see `Problem`).
@@ -61,19 +65,21 @@ def train(
     - `records_per_decade`: the density of the records, which also come at the ends of longer phases and at the end (see
       `Stop`).
     - `on_record`: called with each record as soon as it is made, or restored.
+    - `on_model`: called with the step and the network at each record as soon as that is made, but not if restored.
     - `checkpoints`: where the progress is kept, and restored from if there is any. The same call then goes on from
       there, to the very result of one that was never interrupted.
 
     **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
     outcome.
     """
-    run = Run(model, splits, solver, damping, key, on_record)
+    run = Run(model, splits, solver, damping, key, on_record, on_model)
     (result,) = train_many(
         [run],
         loss=loss,
         schedule=schedule,
         num_steps=num_steps,
         batch_size=batch_size,
+        augment=augment,
         hoist=hoist,
         fit_loss=fit_loss,
         divergence_factor=divergence_factor,
@@ -91,6 +97,7 @@ def train_many(
     schedule: Schedule,
     num_steps: int,
     batch_size: int | None = None,
+    augment: Augment | None = None,
     hoist: bool | None = None,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
@@ -112,15 +119,16 @@ def train_many(
     check_numbers(num_steps, fit_loss, divergence_factor, first_record, records_per_decade)
     for run in runs:
         _check(run, loss, schedule, batch_size)
-    jobs, states = zip(*(_begin(run, loss, batch_size, hoist, divergence_factor) for run in runs), strict=True)
+    jobs, states = zip(*(_begin(run, loss, batch_size, augment, hoist, divergence_factor) for run in runs), strict=True)
     group = Alone(jobs[0], states[0], schedule) if len(runs) == 1 else Together(jobs, states, schedule)
     histories = [History(run, fit_loss) for run in runs]
     keeper = Keeper(checkpoints)
 
     def record(moved: Sequence[bool]) -> None:
-        for history, seen, has_moved in zip(histories, group.look(), moved, strict=True):
+        seen = group.look()
+        for history, look, state, has_moved in zip(histories, seen, group.states(), moved, strict=True):
             if has_moved:
-                history.add(seen)
+                history.add(look, state)
 
     def progress() -> Progress:
         outcomes = [history.outcome and history.outcome.name for history in histories]
@@ -152,7 +160,12 @@ def _check(run: Run, loss: Loss, schedule: Schedule, batch_size: int | None) -> 
 
 
 def _begin(
-    run: Run, loss: Loss, batch_size: int | None, hoist: bool | None, divergence_factor: float
+    run: Run,
+    loss: Loss,
+    batch_size: int | None,
+    augment: Augment | None,
+    hoist: bool | None,
+    divergence_factor: float,
 ) -> tuple[Job, State]:
     problem, state = begin(
         run.model,
@@ -160,6 +173,7 @@ def _begin(
         loss=loss,
         solver=run.solver,
         batch_size=batch_size,
+        augment=augment,
         hoist=hoist,
         damping=run.damping,
         divergence_factor=divergence_factor,
