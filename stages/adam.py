@@ -6,12 +6,11 @@ from iterlin.runtime import begin_stage
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.adam import recipes
+    from iterlin.experiments.adam import cells
     from iterlin.experiments.cells import run_cells
 
     layout = Layout(scale.name)
-    cells = {layout.results / "adam" / cell: recipes(scale, cell) for cell in scale.adam.cells}
-    run_cells(scale, layout.data, cells, "E-ADAM")
+    run_cells(scale, layout.data, layout.results / "adam", cells(scale), "E-ADAM")
 
 
 if __name__ == "__main__":

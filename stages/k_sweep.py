@@ -14,7 +14,7 @@ def main() -> None:
     layout = Layout(scale.name)
     learning_rate = json.loads(layout.regime.read_text())["learning_rate"]
     recipes = [recipe(scale, learning_rate, period, run) for run in range(scale.k_sweep.num_seeds)]
-    run_cells(scale, layout.data, {layout.results / "k_sweep" / period: recipes}, f"K = {period}")
+    run_cells(scale, layout.data, layout.results / "k_sweep", {period: recipes}, f"K = {period}")
 
 
 if __name__ == "__main__":

@@ -15,12 +15,10 @@ def main() -> None:
     learning_rate = json.loads(layout.regime.read_text())["learning_rate"]
     axes = scale.sensitivity
     cells = {
-        layout.results / "sensitivity" / factor / period: [
-            rescaled_recipe(scale, learning_rate, period, run, float(factor)) for run in range(axes.num_seeds)
-        ]
+        period: [rescaled_recipe(scale, learning_rate, period, run, float(factor)) for run in range(axes.num_seeds)]
         for period in axes.periods
     }
-    run_cells(scale, layout.data, cells, f"η × {factor}")
+    run_cells(scale, layout.data, layout.results / "sensitivity" / factor, cells, f"η × {factor}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ def main() -> None:
 
     layout = Layout(scale.name)
     recipes = [tgn_recipe(scale, run) for run in range(scale.tgn_baseline.num_seeds)]
-    run_cells(scale, layout.data, {layout.results / TGN: recipes}, "TGN")
+    run_cells(scale, layout.data, layout.results, {TGN: recipes}, "TGN")
 
 
 if __name__ == "__main__":

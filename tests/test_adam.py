@@ -28,7 +28,8 @@ PRESETS = load(ROOT / "params.yaml").presets
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
     scale = PRESETS[preset]
-    cells = {cell: adam.recipes(scale, cell) for cell in scale.adam.cells}
+    cells = adam.cells(scale)
+    assert list(cells) == scale.adam.cells
     assert [recipe.run for recipe in cells["gradient"]] == list(range(scale.adam.num_seeds))
     gradient, solved = cells["gradient"][0], cells["solved"][0]
     assert (gradient.solver, gradient.period, gradient.tolerance) == ({"name": "adam"}, 1, None)
@@ -42,7 +43,7 @@ def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_cells_of_damp_ce_differ_in_the_damping_alone(preset):
     scale = PRESETS[preset]
-    first, *others = (damp_ce.recipe(scale, damping, 1) for damping in scale.damp_ce.dampings)
+    first, *others = (runs[1] for runs in damp_ce.cells(scale).values())
     assert all(other._replace(damping=first.damping) == first for other in others)
     assert [recipe.damping for recipe in (first, *others)] == list(map(float, scale.damp_ce.dampings))
     assert (first.tolerance, first.period) == (scale.damp_ce.solver.tolerance, None)

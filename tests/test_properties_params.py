@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from iterlin.config import LENGTH, Params, ParamsError, load
+from iterlin.experiments.registry import EXPERIMENTS
 from tests.clone import ROOT
 
 yaml = YAML(typ="safe")
@@ -72,7 +73,7 @@ def check(path):
 
 
 @given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from(["replace", "remove", "add"]), JUNK), max_size=3))
-@settings(max_examples=150)
+@settings(max_examples=60)
 @example([])
 @example([(("scale", "k_sweep", "periods", 1), "replace", "1\n")])
 @example([(("scale", "name"), "replace", "laptop\n")])
@@ -85,7 +86,7 @@ def test_an_edit_leaves_params_valid_or_is_named(tmp_path, edits):
     if isinstance(answer, Params):
         scale = answer.scale
         names = [scale.name, *scale.k_sweep.periods, *scale.sensitivity.factors]
-        names += [*scale.adam.cells, *scale.damp_ce.dampings]
+        names += [name for experiment in EXPERIMENTS.values() for name in experiment.cells(scale)]
         assert all(re.fullmatch(r"[a-z0-9_][a-z0-9_.-]*", name) for name in names)
         assert all(math.isfinite(value) for value in numbers(answer.model_dump()))
 

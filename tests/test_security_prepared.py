@@ -99,7 +99,7 @@ def test_nothing_that_a_folder_names_is_imported(answers, name):
     assert not (place / "executed").exists()
     answer = found[name]
     if answer != [0, 1, 2, 0, 1, 2]:
-        assert answer.startswith("params.yaml: scale.data.name: mnist as prepared in ")
+        assert answer.startswith("mnist as prepared in ")
         assert "cannot be read (" in answer
         assert answer.isprintable()
 

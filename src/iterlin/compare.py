@@ -10,7 +10,7 @@ import pandas as pd
 
 from iterlin.mend import status
 
-TABLES = ("k_sweep", "sensitivity", "adam", "damp_ce")
+TABLES = ("k_sweep", "sensitivity", "adam", "damp_ce", "mnist", "batches", "data_scaling")
 # Absolute for accuracies, in shares, and for numbers of runs; relative for numbers of steps.
 ACCURACY, RUNS, STEPS = 0.02, 1, 0.2
 

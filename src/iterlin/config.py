@@ -8,22 +8,30 @@ from ruamel.yaml import YAML
 
 from iterlin.settings import (
     MLP,
+    MNIST,
     XOR,
     AdamCells,
+    Augmented,
+    Batches,
     Count,
     Damp1D,
     DampCE,
     Data,
+    DataScaling,
+    Filters,
     FixedRate,
     FlowCheck,
     KSweep,
     LeNet,
     Name,
+    Probes,
     Sensitivity,
     Solved,
+    Stability,
     StableRate,
     Strict,
     Training,
+    require_examples,
     shown,
 )
 
@@ -58,6 +66,13 @@ class Scale(Strict):
     adam: AdamCells
     damp_ce: DampCE
     xor: XOR
+    mnist: MNIST
+    augmentation: Augmented
+    probes: Probes
+    filters: Filters
+    stability: Stability
+    batches: Batches
+    data_scaling: DataScaling
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -80,6 +95,23 @@ class Scale(Strict):
                 raise ValueError(f"{section}.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
         if "1" not in self.xor.periods:
             raise ValueError('xor.periods must contain "1": every K is compared with K = 1')
+        for section in ("batches", "augmentation"):
+            if (size := getattr(self, section).batch_size) > n:
+                raise ValueError(f"{section}.batch_size is {size}, more than data.num_train, which is {n}")
+        if self.net.name != "lenet":
+            raise ValueError(f"net.name must be lenet: filters and probes read its layers, got {self.net.name!r}")
+        if len(self.augmentation.periods) < 2:
+            raise ValueError('augmentation.periods must contain a K besides "1": the two are compared')
+        if self.filters.num_examples > n:
+            raise ValueError(f"filters.num_examples must not exceed data.num_train, which is {n}")
+        try:
+            require_examples(self.data.name, self.data_scaling.splits(max(self.data_scaling.sizes)))
+        except ValueError as error:
+            raise ValueError(f"data_scaling: with the largest of its sizes as num_train, {error}") from None
+        if batch is not None and self.data_scaling.solver.name == "flow":
+            raise ValueError("training.batch_size must be null: the data_scaling.solver flow needs full batches")
+        if batch is not None and batch > min(self.data_scaling.sizes):
+            raise ValueError(f"training.batch_size is {batch}, more than the smallest of data_scaling.sizes")
         return self
 
 

@@ -34,7 +34,7 @@ def reproduce(scale: Scale) -> list[str]:
     """
     ran: list[str] = []
     if changed_stages():
-        ran += _dvc("repro", f"regime@{scale.name}")  # all that cells read
+        ran += _dvc("repro", f"regime@{scale.name}", f"prepare_mnist@{scale.name}")  # all that cells read
         limit_workers(scale)
         workers = num_workers(scale.threads)
         changed = changed_stages()

@@ -9,6 +9,8 @@ class Layout:
     def __init__(self, scale: str):
         self.data = Path(f"data/{scale}.npz")
         self.data_card = Path(f"data/{scale}.json")
+        self.mnist_data = Path(f"data/{scale}-mnist.npz")
+        self.mnist_card = Path(f"data/{scale}-mnist.json")
         self.results = Path(f"results/{scale}")
         self.regime = self.results / "regime.json"
         self.report = Path(f"reports/{scale}")

@@ -8,11 +8,13 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
+from iterlin.experiments.k_sweep import tgn_recipe
+from iterlin.experiments.recipe import Recipe
+from iterlin.experiments.registry import EXPERIMENTS
 from iterlin.files import alone, write_text
 from iterlin.memory import KEPT, Need, known, limit_workers, size
 from iterlin.mend import status
 from iterlin.runtime import num_workers, prepare_jax
-from iterlin.settings import Solved
 
 START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
@@ -54,6 +56,8 @@ def work(scale: Scale) -> list[Work]:
     at_once = scale.runs_at_once
     steps = sweep.num_steps if sweep.solver.name == "gradient_descent" else round(EVALUATIONS * _records(scale))
     long = [f"k_sweep@{scale.name}-{period}" for period in sweep.periods if period != "1"]
+    tgn, newton = scale.tgn_baseline, math.ceil(_evaluations(scale, tgn_recipe(scale, 0)))
+    grid = scale.stability
     return [
         Work("k_sweep, K = 1", [f"k_sweep@{scale.name}-1"], 1, sweep.num_seeds, at_once, steps, lazy=False),
         Work("k_sweep, K > 1", long, 1, sweep.num_seeds, at_once, steps, lazy=True),
@@ -78,7 +82,17 @@ def work(scale: Scale) -> list[Work]:
             (1 + len(check.tolerances)) * check.num_steps,
             lazy=False,
         ),
-        *_solved(scale),
+        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], 1, tgn.num_seeds, at_once, newton, lazy=True),
+        Work(
+            "stability",
+            [f"stability@{scale.name}"],
+            len(grid.learning_rates) * len(grid.periods),
+            grid.num_seeds,
+            at_once,
+            grid.num_steps,
+            lazy=True,
+        ),
+        *_registered(scale),
         *_small(scale),
     ]
 
@@ -102,22 +116,26 @@ def _small(scale: Scale) -> list[Work]:
     ]
 
 
-def _solved(scale: Scale) -> list[Work]:
-    """The stages with lazy problems that are solved, whose ways differ in their steps: all have the mean number."""
-    tgn, adam, damped, at_once = scale.tgn_baseline, scale.adam, scale.damp_ce, scale.runs_at_once
-    newton = len(adam.truncated.tolerances) * PRODUCTS * adam.truncated.num_steps
-    mean = math.ceil((adam.gradient.num_steps + adam.solved.num_steps + newton) / len(adam.cells))
-    ways = len(damped.dampings)
-    return [
-        Work("tgn_baseline", [f"tgn_baseline@{scale.name}"], 1, tgn.num_seeds, at_once, _solver_steps(tgn), lazy=True),
-        Work("adam", [f"adam@{scale.name}"], len(adam.cells), adam.num_seeds, at_once, mean, lazy=True),
-        Work("damp_ce", [f"damp_ce@{scale.name}"], ways, damped.num_seeds, at_once, _solver_steps(damped), lazy=True),
-    ]
+def _registered(scale: Scale) -> list[Work]:
+    """The experiments whose cells differ in their steps: all have the mean number."""
+    found = []
+    for stage, experiment in EXPERIMENTS.items():
+        runs = list(experiment.cells(scale).values())
+        steps = math.ceil(sum(_evaluations(scale, recipe) for recipe, *_ in runs) / len(runs))
+        address = [f"{stage}@{scale.name}"]
+        found.append(Work(stage, address, len(runs), len(runs[0]), scale.runs_at_once, steps, lazy=True))
+    return found
 
 
-def _solver_steps(solved: Solved) -> int:
-    """In evaluations of a gradient of the lazy problem, or products that cost as much."""
-    return solved.num_steps * (PRODUCTS if solved.solver.name == "truncated" else 1)
+def _evaluations(scale: Scale, recipe: Recipe) -> float:
+    """Of a gradient on as many examples as the scale's own steps have, or products that cost as much."""
+    steps, solver = recipe.training["num_steps"], recipe.solver["name"]
+    if solver == "flow":
+        steps = EVALUATIONS * _records(scale)
+    elif solver == "truncated":
+        steps *= PRODUCTS
+    own, usual = recipe.training["batch_size"], scale.training.batch_size
+    return steps * (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
 
 
 def cells_of(scale: Scale) -> list[str]:
@@ -183,7 +201,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The part of the plan that DVC would run now: all of it if what all cells read has changed."""
     changed = set(changed_stages())
-    if any(name.startswith(("prepare_data", "regime")) for name in changed):
+    if any(name.startswith(("prepare", "regime")) for name in changed):
         return rows
     left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
     return [

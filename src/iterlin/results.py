@@ -1,6 +1,7 @@
 """The files of a cell: curves, one row a run, and the trained models.
 
-results/<scale>/<experiment>/<cell>/curves.csv, runs.csv, models/<run>.eqx
+results/<scale>/<experiment>/<cell>/curves.csv, runs.csv, models/<run>.eqx; where the networks along training are kept,
+snapshots/<run>/<step>.eqx
 """
 
 import hashlib
@@ -27,9 +28,23 @@ def write_cell(path: Path, runs: list[Path]) -> None:
             rows.append(row)
             curves.append(curve)
             shutil.copyfile(run / "model.eqx", folder / "models" / f"{row['run']}.eqx")
+            for kept in run.glob("at-*.eqx"):
+                (own := folder / "snapshots" / str(row["run"])).mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(kept, own / kept.name.removeprefix("at-"))
         pd.concat(curves).to_csv(folder / "curves.csv", index=False, float_format=FLOATS)
         pd.DataFrame(rows).to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
     write_text(_origin(path), json.dumps({"digest": _digest(path), "runs": [str(run) for run in runs]}))
+
+
+def snapshot(folder: Path, step: int) -> Path:
+    """Where a run in progress keeps its network at a step."""
+    return folder / f"at-{step}.eqx"
+
+
+def snapshots(path: Path, run: int) -> dict[int, Path]:
+    """The networks of a run of a cell, by their steps, in order."""
+    files = sorted((path / "snapshots" / str(run)).glob("*.eqx"), key=lambda file: int(file.stem))
+    return {int(file.stem): file for file in files}
 
 
 def origin(path: Path) -> list[Path]:

@@ -51,11 +51,19 @@ def test_one_command_makes_everything(clone):
         "adam",
         "damp_ce",
         "xor",
+        "prepare_mnist",
+        "mnist",
+        "stability",
+        "batches",
+        "data_scaling",
+        "augmentation",
+        "probes",
+        "filters",
     }
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 12
+    assert page.count("<svg") == 21
     assert "<img" not in page
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
 
@@ -87,6 +95,10 @@ def test_mlflow_shows_the_sweep(clone, client):
     around = {f"K = {K}, η × {factor}" for K in ("1", "10") for factor in ("0.5", "2")}
     solved = {f"E-ADAM, {cell}" for cell in ("gradient", "solved", "truncated-0.1")}
     solved |= {f"E-DAMPCE, λ = {damping}" for damping in ("0", "1e-1", "1")}
+    solved |= {f"E-MNIST, K = {K}" for K in ("1", "10", "inf")}
+    solved |= {f"E-AUG, K = {K}" for K in ("1", "20")}
+    solved |= {f"E-BATCH, {way}-{K}" for way in ("full", "mini") for K in ("1", "10")}
+    solved |= {f"E-DATA, {n}-{K}" for n in (20, 40, 80) for K in ("1", "100", "inf", "control")}
     assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"} | around | solved
     parent = shown.pop("K-sweep, smoke")
     assert {run.data.tags["mlflow.parentRunId"] for run in shown.values()} == {parent.info.run_id}

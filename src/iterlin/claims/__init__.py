@@ -1,6 +1,19 @@
 """The claims of the sources as data, and their verdicts."""
 
-from iterlin.claims import adam, damp1d, damp_ce, k_sweep, xor
+from iterlin.claims import (
+    adam,
+    augmentation,
+    batches,
+    damp1d,
+    damp_ce,
+    data_scaling,
+    filters,
+    k_sweep,
+    mnist,
+    probes,
+    stability,
+    xor,
+)
 from iterlin.claims.verdicts import judge as judge
 
 # By experiment: the table that its tests take, and the claims.
@@ -10,4 +23,12 @@ CLAIMS = {
     "E-ADAM": ("adam_runs", adam.CLAIMS),
     "E-DAMPCE": ("damp_ce_runs", damp_ce.CLAIMS),
     "E-XOR": ("xor_runs", xor.CLAIMS),
+    "E-MNIST": ("mnist_runs", mnist.CLAIMS),
+    "E-STABLE": ("stability_runs", stability.CLAIMS),
+    "E-DATA": ("data_scaling_runs", data_scaling.CLAIMS),
+    "E-AUG": ("augmentation_runs", augmentation.CLAIMS),
+    "E-PROBE": ("probes_runs", probes.CLAIMS),
+    "E-FILTER": ("filters_runs", filters.CLAIMS),
+    "B-NTK": ("filters_runs", filters.NTK_CLAIMS),
+    "E-BATCH": ("batches_runs", batches.CLAIMS),
 }

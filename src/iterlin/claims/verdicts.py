@@ -111,6 +111,20 @@ def equivalent(differences: Mapping[str, pd.Series], margin: float, note: str = 
     return Evidence(p_within, min(1, 2 * len(differences) * p_outside), text + note)
 
 
+def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
+    """All curves are, at their farthest, less than the margin apart on average over runs; or else one is not."""
+    if not gaps or any(len(gap) < MIN_RUNS or gap.isna().any() for gap in gaps.values()):
+        return None
+    p_near = max(p_below(gap, margin) for gap in gaps.values())
+    p_far = min(1, len(gaps) * min(p_above(gap, margin) for gap in gaps.values()))
+    return Evidence(p_near, p_far, "largest gap " + "; ".join(f"{name}: {points(gap)}" for name, gap in gaps.items()))
+
+
+def any_diverged(runs: pd.DataFrame, cells: Sequence[str]) -> bool:
+    """Whether a run of these cells did."""
+    return bool((runs["cell"].isin(list(cells)) & (runs["outcome"] == "diverged")).any())
+
+
 def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence | None:
     """At least one mean difference is positive; the opposite is that all are smaller than the margin."""
     if not differences:

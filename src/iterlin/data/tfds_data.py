@@ -70,7 +70,7 @@ def _prepared(builder) -> tuple[dict[str, Split], str]:
 def _unreadable(name: str, folder: str | Path, error: Exception) -> DataError:
     reason = " ".join(str(error).split())[:200]
     return DataError(
-        f"params.yaml: scale.data.name: {name} as prepared in {folder} cannot be read ({reason}). Prepare it anew, or "
+        f"{name} as prepared in {folder} cannot be read ({reason}). Prepare it anew, or "
         "use the data set digits, which is always there"
     )
 
@@ -116,7 +116,7 @@ def _check_reach(builder) -> None:
     asking.join(PATIENCE)
     if failure:
         raise DataError(
-            f"params.yaml: scale.data.name: {builder.name} is not prepared in {builder.data_dir_root}, and {url} is "
+            f"{builder.name} is not prepared in {builder.data_dir_root}, and {url} is "
             f"out of reach ({failure[0]}). Set TFDS_DATA_DIR to a folder where it is prepared, or use the data set "
             "digits, which is always there"
         )

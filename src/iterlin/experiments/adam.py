@@ -5,10 +5,13 @@ from iterlin.experiments.recipe import Recipe, make_recipe, solved_recipe
 from iterlin.settings import Solved, Truncated, parse_period
 
 
-def recipes(scale: Scale, cell: str) -> list[Recipe]:
-    """The runs of one of `scale.adam.cells`."""
-    make = {"gradient": _gradient, "solved": _solved}.get(cell, _truncated)
-    return [make(scale, cell, run) for run in range(scale.adam.num_seeds)]
+def cells(scale: Scale) -> dict[str, list[Recipe]]:
+    """The runs of `scale.adam.cells`."""
+    makers = {"gradient": _gradient, "solved": _solved}
+    return {
+        cell: [makers.get(cell, _truncated)(scale, cell, run) for run in range(scale.adam.num_seeds)]
+        for cell in scale.adam.cells
+    }
 
 
 def _gradient(scale: Scale, cell: str, run: int) -> Recipe:

@@ -13,8 +13,8 @@ from iterlin.runtime import counted, run_side_by_side
 TRAIN = "iterlin.experiments.training_run:run_kept"
 
 
-def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: str) -> None:
-    """Train the runs of all cells, groups of a cell's runs side by side, and write each cell to its folder."""
+def run_cells(scale: Scale, data: Path, folder: Path, cells: dict[str, list[Recipe]], title: str) -> None:
+    """Train the runs of all cells, groups of a cell's runs side by side, and write each cell below the folder."""
     limit_workers(scale)
     at_once = scale.runs_at_once
     groups = [
@@ -24,5 +24,5 @@ def run_cells(scale: Scale, data: Path, cells: dict[Path, list[Recipe]], title: 
     with shown_live(title):
         progress = counted(title, "run", sum(map(len, groups)), of=len)
         folders = chain.from_iterable(run_side_by_side(TRAIN, tasks, scale.threads, progress))
-    for path, recipes in cells.items():
-        write_cell(path, list(islice(folders, len(recipes))))
+    for cell, recipes in cells.items():
+        write_cell(folder / cell, list(islice(folders, len(recipes))))

@@ -4,6 +4,10 @@ from iterlin.config import Scale
 from iterlin.experiments.recipe import Recipe, solved_recipe
 
 
-def recipe(scale: Scale, damping: str, run: int) -> Recipe:
-    """Run number `run` of the cell λ = `damping`."""
-    return solved_recipe(scale, run, scale.damp_ce, float(damping))
+def cells(scale: Scale) -> dict[str, list[Recipe]]:
+    """The runs of every λ."""
+    experiment = scale.damp_ce
+    return {
+        damping: [solved_recipe(scale, run, experiment, float(damping)) for run in range(experiment.num_seeds)]
+        for damping in experiment.dampings
+    }

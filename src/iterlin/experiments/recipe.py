@@ -22,6 +22,8 @@ class Recipe(NamedTuple):
     period: float | None  # K, or None to re-linearise on convergence
     tolerance: float | None
     damping: float
+    augmentation: str | None = None  # of mini-batches
+    snapshots: bool = False  # whether the network is kept at every record
 
 
 def make_recipe(
@@ -35,9 +37,12 @@ def make_recipe(
     period: float | None = None,
     tolerance: float | None = None,
     damping: float = 0.0,
+    sizes: dict[str, int] | None = None,
+    augmentation: str | None = None,
+    snapshots: bool = False,
     **training: Any,
 ) -> Recipe:
-    """Run number `run` of a cell, with what all runs of the scale share; `training` replaces parts of it."""
+    """Run number `run` of a cell, with what all runs of the scale share; `sizes` and `training` replace parts of it."""
     steps = {"num_steps": num_steps, "first_record": first_record}
     return Recipe(
         seed=scale.seed,
@@ -45,7 +50,7 @@ def make_recipe(
         threads=scale.threads,
         runs_at_once=scale.runs_at_once,
         precision=scale.precision,
-        sizes=scale.data.sizes,
+        sizes=sizes or scale.data.sizes,
         net=scale.net.model_dump(),
         training=scale.training.model_dump() | steps | training,
         solver=solver,
@@ -53,6 +58,8 @@ def make_recipe(
         period=period,
         tolerance=tolerance,
         damping=damping,
+        augmentation=augmentation,
+        snapshots=snapshots,
     )
 
 

@@ -16,7 +16,7 @@ def find_regime(scale: Scale, data: Path) -> dict[str, Any]:
     if isinstance(rule, FixedRate):
         return {"learning_rate": rule.learning_rate}
     net, sizes = scale.net.model_dump(), scale.data.sizes
-    tasks = [(scale.seed, draw, net, sizes, data) for draw in range(rule.num_seeds)]
+    tasks = [(scale.seed, draw, "regime", net, sizes, data) for draw in range(rule.num_seeds)]
     eigenvalues = run_side_by_side(MAX_EIGENVALUE, tasks, scale.threads, progress=iter)
     return {
         "learning_rate": float(f"{rule.stability / max(eigenvalues):.3g}"),

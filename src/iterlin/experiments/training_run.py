@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +34,17 @@ from iterlin.core import (
     sgd,
     train_many,
 )
+from iterlin.data.augment import AUGMENTATIONS
 from iterlin.data.splits import Split, draw_splits, read_data
 from iterlin.experiments.recipe import Recipe
+from iterlin.files import durable
 from iterlin.nets import build
 from iterlin.nets.saved import save
+from iterlin.results import snapshot
 from iterlin.runlog import RunLog
 from iterlin.scratch import kept
 
-CODE = ("core", "nets", "data/splits.py", "experiments/training_run.py")
+CODE = ("core", "nets", "data/augment.py", "data/splits.py", "experiments/training_run.py")
 SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow, "truncated": Truncated}
 # Runs that set the regime, runs that results are read from and those of other experiments never share a key.
 PURPOSES = {"result": 0, "regime": 1, "damp1d": 2, "xor": 3}
@@ -67,11 +71,13 @@ def run_many(
     recipes: list[Recipe],
     data: dict[str, np.ndarray],
     on_record: list[Callable[[dict[str, float]], None]],
+    folders: Sequence[Path] = (),
     checkpoints: Checkpoints | None = None,
 ) -> tuple[list[Result], list[dict[str, Any]]]:
     """Train at once what the recipes say, which differ in the run and the learning rate alone.
 
-    The results and descriptions of the networks. The program is always that for `runs_at_once` runs: in a group that is
+    The results and descriptions of the networks, which are also kept in the folders at every record if the recipes say
+    so. The program is always that for `runs_at_once` runs: in a group that is
     smaller, the last run is there several times.
     """
     first, runs, descriptions = recipes[0], [], []
@@ -79,13 +85,21 @@ def run_many(
         split_key, init_key, batch_key = keys(recipe.seed, recipe.run, "result")
         model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
         solver = make_solver(recipe.learning_rate, **recipe.solver)
-        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log))
+        keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
+        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log, keep))
         descriptions.append(description)
-    silent = runs[-1]._replace(on_record=lambda record: None)
+    silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
     settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
+    settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
     return results[: len(recipes)], descriptions
+
+
+def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:
+    """One that a process which is stopped leaves half-written is written again by the next."""
+    save(snapshot(folder, step), model, description)
+    durable(snapshot(folder, step))
 
 
 def make_solver(learning_rate: float | None, name: str, **settings: Any) -> Stepwise:
@@ -113,7 +127,7 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
         chosen = [recipes[i] for i in folders]
         device = jax.devices()[0].device_kind
         logs = [RunLog(folder, recipes[i].run, device) for i, folder in folders.items()]
-        results = run_many(chosen, data, logs, FileCheckpoints(progress))
+        results = run_many(chosen, data, logs, list(folders.values()), FileCheckpoints(progress))
         trained = zip(chosen, folders.values(), *results, strict=True)
         for recipe, folder, result, description in trained:
             pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
@@ -159,10 +173,10 @@ def _divergence(divergence: Divergence | None) -> dict[str, Any]:
     }
 
 
-def max_eigenvalue(task: tuple[int, int, dict, dict[str, int], Path]) -> float:
-    """λ_max of the GGN at initialisation, for one of the draws that set the regime."""
-    seed, draw, net, sizes, data_path = task
-    split_key, init_key, power_key = keys(seed, draw, "regime")
+def max_eigenvalue(task: tuple[int, int, str, dict, dict[str, int], Path]) -> float:
+    """λ_max of the GGN at initialisation, for the draw of a number and a purpose."""
+    seed, draw, purpose, net, sizes, data_path = task
+    split_key, init_key, power_key = keys(seed, draw, purpose)
     model, splits, _ = initial(net, sizes, read_data(data_path), split_key, init_key)
     params, fn = functional(model)
     return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()

@@ -1,5 +1,33 @@
 """Figures, drawn from tables alone."""
 
-from iterlin.figures import adam, damp1d, damp_ce, k_sweep, xor
+from iterlin.figures import (
+    adam,
+    augmentation,
+    batches,
+    damp1d,
+    damp_ce,
+    data_scaling,
+    filters,
+    k_sweep,
+    kernels,
+    mnist,
+    probes,
+    stability,
+    xor,
+)
 
-FIGURES = {**k_sweep.FIGURES, **damp1d.FIGURES, **adam.FIGURES, **damp_ce.FIGURES, **xor.FIGURES}
+FIGURES = {
+    **k_sweep.FIGURES,
+    **damp1d.FIGURES,
+    **adam.FIGURES,
+    **damp_ce.FIGURES,
+    **xor.FIGURES,
+    **mnist.FIGURES,
+    **augmentation.FIGURES,
+    **probes.FIGURES,
+    **filters.FIGURES,
+    **kernels.FIGURES,
+    **batches.FIGURES,
+    **data_scaling.FIGURES,
+    **stability.FIGURES,
+}

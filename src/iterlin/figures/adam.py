@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from iterlin.figures.panels import band
 from iterlin.figures.style import colour, percent
 
 TRUNCATED = "truncated-"
@@ -41,7 +42,8 @@ def _test(axes: Axes, curves: pd.DataFrame) -> None:
     for cell, curve in curves.groupby("cell", sort=False):
         name = NAMES.get(str(cell), f"solved to β = {str(cell).removeprefix(TRUNCATED)}")
         at = curve["evaluations"].clip(lower=1)  # the first record has no place on a logarithmic axis
-        _band(axes, at, curve, "network_test_accuracy", str(cell), name, STYLES.get(str(cell), "--"))
+        style = STYLES.get(str(cell), "--")
+        band(axes, at, curve, "network_test_accuracy", cell_colour(str(cell)), label=name, linestyle=style)
     axes.set_xscale("log")
     axes.set_xlim(left=1)
     axes.set_xlabel("evaluations of the gradient")
@@ -51,8 +53,9 @@ def _test(axes: Axes, curves: pd.DataFrame) -> None:
 
 
 def _train(axes: Axes, curve: pd.DataFrame) -> None:
-    _band(axes, curve["step"], curve, "proxy_train_accuracy", "solved", "linear proxy", ":")
-    _band(axes, curve["step"], curve, "network_train_accuracy", "solved", "network", "-")
+    for model, name, style in (("proxy", "linear proxy", ":"), ("network", "network", "-")):
+        accuracy = f"{model}_train_accuracy"
+        band(axes, curve["step"], curve, accuracy, cell_colour("solved"), label=name, linestyle=style)
     axes.set_xlabel("step t")
     axes.set_ylabel("training accuracy, large K with Adam (%)")
     percent(axes)
@@ -71,11 +74,6 @@ def _ends(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xlabel("lazy problems solved better →", loc="right")
     axes.set_ylabel("test accuracy at the end (%)")
     percent(axes)
-
-
-def _band(axes: Axes, x: pd.Series, curve: pd.DataFrame, name: str, cell: str, label: str, style: str) -> None:
-    axes.plot(x, curve[f"{name}_mean"], color=cell_colour(cell), linestyle=style, label=label)
-    axes.fill_between(x, curve[f"{name}_low"], curve[f"{name}_high"], color=cell_colour(cell), alpha=0.12, linewidth=0)
 
 
 FIGURES = {"adam": solved}

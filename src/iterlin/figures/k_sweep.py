@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from iterlin.figures.panels import band, mean_points
 from iterlin.figures.style import colour, label, line_style, percent
 
 Tables = Mapping[str, pd.DataFrame]
@@ -75,10 +76,7 @@ def _differences(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def _points(axes: Axes, at: np.ndarray, table: pd.DataFrame, name: str, marker: str) -> None:
-    """Means with their intervals."""
-    columns = (table["cell"], table[f"{name}_mean"], table[f"{name}_low"], table[f"{name}_high"])
-    for x, cell, mean, low, high in zip(at, *columns, strict=True):
-        axes.errorbar(x, mean, ([mean - low], [high - mean]), fmt=marker, color=colour(cell), capsize=2.5, zorder=3)
+    mean_points(axes, at, table, name, [colour(cell) for cell in table["cell"]], marker)
 
 
 def _cell_axis(axes: Axes, table: pd.DataFrame) -> None:
@@ -164,8 +162,7 @@ def _cells(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def _band(axes: Axes, curve: pd.DataFrame, name: str, cell: str, label: str, style: str | None = None) -> None:
     steps = np.maximum(curve["step"], FIRST)
-    axes.plot(steps, curve[f"{name}_mean"], color=colour(cell), linestyle=style or line_style(cell), label=label)
-    axes.fill_between(steps, curve[f"{name}_low"], curve[f"{name}_high"], color=colour(cell), alpha=0.15, linewidth=0)
+    band(axes, steps, curve, name, colour(cell), linestyle=style or line_style(cell), label=label)
 
 
 def _step_axis(axes: Axes, curve: pd.DataFrame) -> None:

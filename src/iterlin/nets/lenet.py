@@ -48,11 +48,17 @@ class LeNet(eqx.Module):
             eqx.nn.Linear(*pair, key=key) for pair, key in zip(itertools.pairwise(sizes), keys[2:], strict=True)
         )
 
-    def __call__(self, x: Float[Array, "height width channels"]) -> Float[Array, " classes"]:
+    def activations(self, x: Float[Array, "height width channels"]) -> list[Float[Array, "_ _ _"]]:
+        """What leaves the first and the second convolutional layer, after pooling."""
+        layers = []
         for convolution in self.convolutions:
             # ReLU and max commute; pooling first leaves a quarter of the ReLUs.
             x = jax.nn.relu(max_pool(convolution(x)))
-        x = x.ravel()
+            layers.append(x)
+        return layers
+
+    def __call__(self, x: Float[Array, "height width channels"]) -> Float[Array, " classes"]:
+        x = self.activations(x)[-1].ravel()
         for layer in self.dense[:-1]:
             x = jax.nn.relu(layer(x))
         return self.dense[-1](x)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report import adam, damp1d, damp_ce
+from iterlin.report import adam, augmentation, batches, damp1d, damp_ce, data_scaling, filters, mnist, probes, stability
 from iterlin.report.claims import claims_section
 from iterlin.report.diverged import diverged
 from iterlin.report.flow_check import flow
@@ -16,7 +16,19 @@ from iterlin.report.xor import xor
 
 Tables = Mapping[str, pd.DataFrame]
 # The sections of all but E-SWEEP.
-EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (damp1d.section, adam.section, damp_ce.section, xor)
+EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (
+    damp1d.section,
+    adam.section,
+    damp_ce.section,
+    xor,
+    mnist.section,
+    stability.section,
+    augmentation.section,
+    probes.section,
+    filters.section,
+    batches.section,
+    data_scaling.section,
+)
 
 
 def markdown(scale: Scale, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:

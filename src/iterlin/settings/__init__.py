@@ -9,6 +9,13 @@ from iterlin.settings.base import parse_period as parse_period
 from iterlin.settings.base import shown as shown
 from iterlin.settings.damp1d import Damp1D as Damp1D
 from iterlin.settings.damp_ce import DampCE as DampCE
+from iterlin.settings.filters import Filters as Filters
+from iterlin.settings.lenet import MNIST as MNIST
+from iterlin.settings.lenet import Augmented as Augmented
+from iterlin.settings.lenet import Batches as Batches
+from iterlin.settings.lenet import DataScaling as DataScaling
+from iterlin.settings.lenet import Stability as Stability
+from iterlin.settings.probes import Probes as Probes
 from iterlin.settings.solved import Adam as Adam
 from iterlin.settings.solved import Solved as Solved
 from iterlin.settings.solved import Truncated as Truncated
@@ -21,4 +28,5 @@ from iterlin.settings.sweep import LeNet as LeNet
 from iterlin.settings.sweep import Sensitivity as Sensitivity
 from iterlin.settings.sweep import StableRate as StableRate
 from iterlin.settings.sweep import Training as Training
+from iterlin.settings.sweep import require_examples as require_examples
 from iterlin.settings.xor import XOR as XOR

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from iterlin.settings.base import Count, PeriodLabel, Positive, Steps, Strict, Tolerances
+from iterlin.settings.base import Count, PerDecade, PeriodLabel, Positive, Steps, Strict, Tolerances
 
 
 def _between(label: str) -> str:
@@ -43,7 +43,7 @@ class AdamCells(Strict):
     gradient: AdamGradient
     solved: AdamSolved
     truncated: TruncatedCells
-    records_per_decade: Annotated[int, Field(ge=1, le=1000)]
+    records_per_decade: PerDecade
     num_seeds: Annotated[int, Field(ge=2)]
 
     @model_validator(mode="after")

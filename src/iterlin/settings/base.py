@@ -55,7 +55,9 @@ def _tolerance_label(label: str) -> str:
     return label
 
 
-def _distinct(parse):
+def distinct(parse):
+    """A list without two entries that `parse` takes for the same."""
+
     def check(labels: list) -> list:
         if len({parse(label) for label in labels}) < len(labels):
             raise ValueError(f"two entries are the same number in {labels}")
@@ -65,17 +67,18 @@ def _distinct(parse):
 
 
 Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
+PerDecade = Annotated[int, Field(ge=1, le=1000)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 PeriodLabel = Annotated[str, BeforeValidator(_period_label)]
-Periods = Annotated[list[PeriodLabel], Field(min_length=1), _distinct(parse_period)]
-Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), _distinct(float)]
-Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), _distinct(float)]
-Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), _distinct(float)]
-Numbers = Annotated[list[Positive], Field(min_length=1), _distinct(float)]
-Fractions = Annotated[list[Fraction], _distinct(float)]
+Periods = Annotated[list[PeriodLabel], Field(min_length=1), distinct(parse_period)]
+Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), distinct(float)]
+Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), distinct(float)]
+Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), distinct(float)]
+Numbers = Annotated[list[Positive], Field(min_length=1), distinct(float)]
+Fractions = Annotated[list[Fraction], distinct(float)]
 Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
 
 

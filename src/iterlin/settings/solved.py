@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from iterlin.settings.base import Fraction, Positive, Steps, Strict
+from iterlin.settings.base import Fraction, PerDecade, Positive, Steps, Strict
 
 
 class Adam(Strict):
@@ -27,5 +27,5 @@ class Solved(Strict):
 
     solver: Annotated[Adam | Truncated, Field(discriminator="name")]
     num_steps: Steps
-    records_per_decade: Annotated[int, Field(ge=1, le=1000)]
+    records_per_decade: PerDecade
     num_seeds: Annotated[int, Field(ge=2)]

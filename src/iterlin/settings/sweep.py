@@ -5,13 +5,26 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from iterlin.data.sets import DATA_SETS
-from iterlin.settings.base import Count, Factors, Fraction, Initialisation, Periods, Positive, Steps, Strict
+from iterlin.settings.base import Count, Factors, Fraction, Initialisation, PerDecade, Periods, Positive, Steps, Strict
 
 
 def _data_name(name: str) -> str:
     if name not in DATA_SETS:
         raise ValueError(f"there is no data set {name!r}, but {', '.join(DATA_SETS)}")
     return name
+
+
+def require_examples(name: str, sizes: dict[str, int]) -> None:
+    """**Raises**: `ValueError` if the data set has fewer examples than these splits ask for."""
+    data = DATA_SETS[name]
+    asked = {"num_train + num_validation": sizes["train"] + sizes["validation"], "num_test": sizes["test"]}
+    there_are = {"num_train + num_validation": data.num_examples - data.num_test, "num_test": data.num_test}
+    if not data.num_test:
+        asked = {"num_train + num_validation + num_test": sum(sizes.values())}
+        there_are = {"num_train + num_validation + num_test": data.num_examples}
+    for what, wanted in asked.items():
+        if wanted > there_are[what]:
+            raise ValueError(f"{what} is {wanted}, but {name} has {there_are[what]} examples for that")
 
 
 class Data(Strict):
@@ -24,15 +37,7 @@ class Data(Strict):
 
     @model_validator(mode="after")
     def _enough(self) -> Self:
-        data = DATA_SETS[self.name]
-        asked = {"num_train + num_validation": self.num_train + self.num_validation, "num_test": self.num_test}
-        there_are = {"num_train + num_validation": data.num_examples - data.num_test, "num_test": data.num_test}
-        if not data.num_test:
-            asked = {"num_train + num_validation + num_test": sum(self.sizes.values())}
-            there_are = {"num_train + num_validation + num_test": data.num_examples}
-        for what, wanted in asked.items():
-            if wanted > there_are[what]:
-                raise ValueError(f"{what} is {wanted}, but {self.name} has {there_are[what]} examples for that")
+        require_examples(self.name, self.sizes)
         return self
 
     @property
@@ -81,7 +86,7 @@ class Training(Strict):
     batch_size: Count | None
     fit_loss: Positive
     divergence_factor: Annotated[float, Field(gt=1, allow_inf_nan=False)]
-    records_per_decade: Annotated[int, Field(ge=1, le=1000)]
+    records_per_decade: PerDecade
 
 
 class GradientDescent(Strict):

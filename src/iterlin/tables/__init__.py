@@ -1,10 +1,36 @@
 """From results to the tables that figures, claims and report read."""
 
-from iterlin.tables import adam, damp1d, damp_ce, k_sweep, xor
+from iterlin.tables import (
+    adam,
+    augmentation,
+    batches,
+    damp1d,
+    damp_ce,
+    data_scaling,
+    filters,
+    k_sweep,
+    mnist,
+    probes,
+    stability,
+    xor,
+)
 from iterlin.tables.summaries import ACCURACIES as ACCURACIES
 from iterlin.tables.summaries import diverged_runs as diverged_runs
 from iterlin.tables.summaries import interval as interval
 from iterlin.tables.summaries import mean_curves as mean_curves
 from iterlin.tables.summaries import summarise as summarise
 
-TABLES = (k_sweep.tables, damp1d.tables, adam.tables, damp_ce.tables, xor.tables)
+TABLES = (
+    k_sweep.tables,
+    damp1d.tables,
+    adam.tables,
+    damp_ce.tables,
+    xor.tables,
+    mnist.tables,
+    augmentation.tables,
+    probes.tables,
+    filters.tables,
+    batches.tables,
+    data_scaling.tables,
+    stability.tables,
+)

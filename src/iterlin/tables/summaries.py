@@ -42,6 +42,16 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def differences(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> pd.DataFrame:
+    """One row a cell: mean and interval of `column` minus that of the reference, paired by run."""
+    expected = reference.set_index("run")[column]
+    rows = []
+    for cell, group in runs.groupby("cell", sort=False):
+        found = interval(group.set_index("run")[column] - expected)
+        rows.append({"cell": cell} | {f"{column}_difference_{part}": value for part, value in found.items()})
+    return pd.DataFrame(rows)
+
+
 def diverged_runs(cells: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The runs that diverged, with where and why, of tables of runs by the multiple of η that they have."""
     columns = ["cell", "run", "steps", "last_finite_step", "eta_lambda_max_at_divergence", "cause"]

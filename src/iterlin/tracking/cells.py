@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,17 +10,19 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from iterlin.config import Scale
+from iterlin.experiments.k_sweep import tgn_recipe
+from iterlin.experiments.recipe import Recipe
+from iterlin.experiments.registry import EXPERIMENTS
 from iterlin.layout import Layout
-from iterlin.settings import Solved
 
 OTHERS = (
     "sensitivity",
     "flow_check",
-    "adam",
-    "damp_ce",
     "xor",
     "damp1d",
-)  # sections that no cell of E-SWEEP depends on
+    "stability",
+    *EXPERIMENTS,
+)  # no cell of E-SWEEP depends on these
 
 
 class Cell(NamedTuple):
@@ -82,7 +85,7 @@ def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Ce
     for period in scale.k_sweep.periods:
         path = layout.results / "k_sweep" / period
         yield cell(f"k_sweep@{scale.name}-{period}", path, "sweep", f"K = {period}", {"K": period} | sweep)
-    yield cell(f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", _solved(scale.tgn_baseline))
+    yield cell(f"tgn_baseline@{scale.name}", layout.results / "tgn", "sweep", "TGN", _described(tgn_recipe(scale, 0)))
     for factor in scale.sensitivity.factors:
         scaled = {
             "solver": "gradient_descent",
@@ -92,25 +95,23 @@ def _listed(scale: Scale, layout: Layout, hashes: dict[str, str]) -> Iterator[Ce
         for period in scale.sensitivity.periods:
             path, name = layout.results / "sensitivity" / factor / period, f"K = {period}, η × {factor}"
             yield cell(f"sensitivity@{scale.name}-{factor}", path, "sensitivity", name, {"K": period} | scaled)
-    for name in scale.adam.cells:
-        path = layout.results / "adam" / name
-        yield cell(f"adam@{scale.name}", path, "adam", f"E-ADAM, {name}", _adam(scale, name))
-    for damping in scale.damp_ce.dampings:
-        path, name = layout.results / "damp_ce" / damping, f"E-DAMPCE, λ = {damping}"
-        yield cell(f"damp_ce@{scale.name}", path, "damp_ce", name, _solved(scale.damp_ce) | {"damping": damping})
+    for stage, experiment in EXPERIMENTS.items():
+        for name, (recipe, *_) in experiment.cells(scale).items():
+            title = f"{experiment.id}, {experiment.label.format(name)}"
+            yield cell(f"{stage}@{scale.name}", layout.results / stage / name, stage, title, _described(recipe))
 
 
-def _solved(settings: Solved) -> dict[str, Any]:
-    """The solver of lazy problems that are solved to a certificate."""
-    solver = settings.solver.model_dump()
-    return {"K": "on convergence", "solver": solver.pop("name")} | solver
-
-
-def _adam(scale: Scale, name: str) -> dict[str, Any]:
-    """What a cell of E-ADAM has that others have not."""
-    gradient, solved = scale.adam.gradient, scale.adam.solved
-    if name == "gradient":
-        return {"K": "1", "solver": "adam", "learning_rate": gradient.learning_rate}
-    if name == "solved":
-        return {"K": solved.period, "solver": "adam", "learning_rate": solved.learning_rate}
-    return {"K": "on convergence", "solver": "truncated", "tolerance": name.removeprefix("truncated-")}
+def _described(recipe: Recipe) -> dict[str, Any]:
+    """What tells the runs of a cell from those of others."""
+    solver = dict(recipe.solver)
+    period = recipe.period if recipe.period is None or math.isinf(recipe.period) else int(recipe.period)
+    values = {
+        "K": "on convergence" if period is None else str(period),
+        "solver": solver.pop("name"),
+        "learning_rate": recipe.learning_rate,
+        "tolerance": recipe.tolerance,
+        "damping": recipe.damping,
+        "num_train": recipe.sizes["train"],
+        "batch_size": recipe.training["batch_size"],
+    }
+    return {name: value for name, value in (values | solver).items() if value is not None}

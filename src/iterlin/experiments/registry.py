@@ -1,0 +1,31 @@
+"""The experiments whose results are cells of training runs, by their stages. Nothing here imports jax."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from iterlin.config import Scale
+from iterlin.experiments.adam import cells as adam
+from iterlin.experiments.augmentation import cells as augmentation
+from iterlin.experiments.batches import cells as batches
+from iterlin.experiments.damp_ce import cells as damp_ce
+from iterlin.experiments.data_scaling import cells as data_scaling
+from iterlin.experiments.mnist import cells as mnist
+from iterlin.experiments.recipe import Recipe
+
+
+class Experiment(NamedTuple):
+    """Its id, its cells, and what one is called."""
+
+    id: str
+    cells: Callable[[Scale], dict[str, list[Recipe]]]
+    label: str = "{}"
+
+
+EXPERIMENTS = {
+    "adam": Experiment("E-ADAM", adam),
+    "damp_ce": Experiment("E-DAMPCE", damp_ce, "λ = {}"),
+    "mnist": Experiment("E-MNIST", mnist, "K = {}"),
+    "augmentation": Experiment("E-AUG", augmentation, "K = {}"),
+    "batches": Experiment("E-BATCH", batches),
+    "data_scaling": Experiment("E-DATA", data_scaling),
+}

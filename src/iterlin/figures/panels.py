@@ -1,0 +1,25 @@
+"""What figures of several experiments have in their panels."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+
+def band(axes: Axes, x: Any, curve: pd.DataFrame, name: str, color: Any, **line: Any) -> None:
+    """A mean curve with its interval."""
+    axes.plot(x, curve[f"{name}_mean"], color=color, **line)
+    axes.fill_between(x, curve[f"{name}_low"], curve[f"{name}_high"], color=color, alpha=0.15, linewidth=0)
+
+
+def mean_points(axes: Axes, at: Any, table: pd.DataFrame, name: str, colours: list[Any], marker: str = "o") -> None:
+    """Means with their intervals, a row of the table each."""
+    columns = (table[f"{name}_{part}"] for part in ("mean", "low", "high"))
+    for x, color, mean, low, high in zip(at, colours, *columns, strict=True):
+        axes.errorbar(x, mean, ([mean - low], [high - mean]), fmt=marker, color=color, capsize=2.5, zorder=3)
+
+
+def equivalence_margin(axes: Axes, margin: float) -> None:
+    """Where a difference is none."""
+    axes.axhspan(-margin, margin, color="0.85", zorder=0, linewidth=0, label=f"± {100 * margin:g} points")
+    axes.axhline(0, color="0.35", linewidth=0.8)

@@ -1,0 +1,21 @@
+"""E-FILTER and B-NTK: measure the filters and the kernels of the networks of E-AUG."""
+
+from iterlin.files import whole_folder
+from iterlin.layout import Layout
+from iterlin.results import FLOATS
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.filters import filters
+
+    layout = Layout(scale.name)
+    tables = filters(scale, layout.data, layout.results / "augmentation")
+    with whole_folder(layout.results / "filters") as folder:
+        for name, table in tables.items():
+            table.to_csv(folder / f"{name}.csv", index=False, float_format=FLOATS)
+
+
+if __name__ == "__main__":
+    main()

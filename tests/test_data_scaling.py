@@ -1,0 +1,189 @@
+"""E-DATA: its recipes, its power laws, its claims, and its figure and section."""
+
+import io
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from iterlin.claims import judge
+from iterlin.claims.data_scaling import CLAIMS
+from iterlin.claims.verdicts import VERDICTS
+from iterlin.config import load
+from iterlin.experiments.data_scaling import cells
+from iterlin.figures.data_scaling import FIGURES
+from iterlin.layout import Layout
+from iterlin.report.data_scaling import section
+from iterlin.tables.data_scaling import compared, tables
+from tests.clone import ROOT
+
+YES, NO, UNKNOWN = VERDICTS
+PRESETS = load(ROOT / "params.yaml").presets
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_cells_differ_in_the_training_set_the_period_and_for_the_control_the_learning_rate(preset):
+    scale = PRESETS[preset]
+    experiment, recipes = scale.data_scaling, cells(scale)
+    explicit = experiment.solver.name == "gradient_descent"
+    for n in experiment.sizes:
+        for run in range(experiment.num_seeds):
+            one, control = (recipes[f"{n}-{period}"][run] for period in ("1", "control"))
+            assert (one.run, one.period, one.sizes["train"]) == (run, 1, n)
+            assert recipes[f"{experiment.sizes[0]}-1"][run]._replace(sizes=one.sizes) == one
+            assert (control.solver, control.learning_rate) == (
+                {"name": "gradient_descent"},
+                experiment.control.learning_rate,
+            )
+            same = {"solver": one.solver, "learning_rate": one.learning_rate, "training": one.training}
+            assert control._replace(**same) == one
+            for period in experiment.periods:
+                alike = control if period == "inf" and explicit else one
+                assert recipes[f"{n}-{period}"][run] == alike._replace(period=float(period))
+
+
+def results(folder, scale, outcome="fitted"):
+    """Two runs of every cell, with the error 2·n^−0.5 of K = ∞ and else n^−0.75; half as much in the second run."""
+    lazy, other = (lambda n: 2 * n**-0.5), (lambda n: n**-0.75)
+    for n in scale.data_scaling.sizes:
+        for period in (*scale.data_scaling.periods, "control"):
+            network, proxy = (other(n), 0.9) if period != "inf" else (0.9, lazy(n))
+            rows = [
+                {"run": run, "outcome": outcome, "steps": 10 * n}
+                | {f"network_{stopped}_stopped": 1 - share * network for stopped in ("validation", "test")}
+                | {f"proxy_{stopped}_stopped": 1 - share * proxy for stopped in ("validation", "test")}
+                for run, share in enumerate((1, 0.5))
+            ]
+            path = folder / f"{n}-{period}" / "runs.csv"
+            path.parent.mkdir(parents=True)
+            pd.DataFrame(rows).to_csv(path, index=False)
+
+
+def read_back(table):
+    return pd.read_csv(io.StringIO(table.to_csv(index=False)), dtype={"cell": str})
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """The tables of runs that all ended in the same way, as they are read back."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(outcome):
+        scale, layout = PRESETS["smoke"], Layout("smoke")
+        results(layout.results / "data_scaling", scale, outcome)
+        return {name: read_back(table) for name, table in tables(scale, layout).items()}
+
+    return make
+
+
+def test_tables_hold_the_accuracies_of_what_was_trained_and_the_exponents_of_their_errors(made):
+    found = made("fitted")
+    table = found["data_scaling"].set_index("cell")
+    assert list(table["period"][:4]) == ["K = 1", "K = 100", "K = inf", "control"]
+    lazy = table.loc["40-inf"]
+    assert (lazy["n"], lazy["runs"], lazy["fitted"], lazy["median_steps"]) == (40, 2, 2, 400)
+    error = 0.75 * 2 * 40**-0.5
+    assert (lazy["error_mean"], lazy["accuracy_mean"]) == pytest.approx((error, 1 - error))
+    assert lazy["difference_mean"] == pytest.approx(0.75 * 40**-0.75 - error)
+    assert table.loc["40-control", "difference_mean"] == 0
+    slopes = found["data_scaling_slopes"].set_index("period")
+    assert slopes["slope_mean"].to_dict() == pytest.approx(
+        {"K = 1": -0.75, "K = 100": -0.75, "K = inf": -0.5, "control": -0.75}
+    )
+    assert slopes.loc["K = inf", ["slope_difference_low", "slope_difference_high"]].tolist() == pytest.approx(
+        [0.25] * 2
+    )
+    assert set(found["data_scaling_runs"]["cell"]) >= {"n = 20, K = inf", "n = 80, control"}
+
+
+def test_a_run_without_an_error_has_no_exponent():
+    table = pd.DataFrame({"cell": ["10-1", "20-1", "40-1"] * 2, "run": [0, 0, 0, 1, 1, 1]})
+    for name in (
+        "network_validation_stopped",
+        "network_test_stopped",
+        "proxy_validation_stopped",
+        "proxy_test_stopped",
+    ):
+        table[name] = [0.5, 0.75, 0.875, 0.5, 0.75, 1.0]
+    slopes = compared(table).groupby("run")["slope"].first()
+    assert slopes[0] == pytest.approx(-1)
+    assert np.isnan(slopes[1])
+
+
+@pytest.mark.parametrize("outcome", ["fitted", "diverged"])
+def test_figure_and_section(made, outcome):
+    found = made(outcome)
+    figure = FIGURES["data_scaling"](found)
+    figure.canvas.draw()
+    _, names = figure.axes[0].get_legend_handles_labels()
+    assert ("some runs diverged" in names) == (outcome == "diverged")
+    assert "K = ∞ (lazy): −0.50 ± 0.00" in names
+    plt.close(figure)
+    text = section(PRESETS["smoke"], found)
+    assert "| 1 (control) |" in text
+    assert "-0.500 ± 0.000" in text
+    assert "here K = ∞ has that of the other K" in text
+    assert "K = ∞ has the η and the steps of the control" in section(PRESETS["paper"], found)
+
+
+def runs(slopes=(), shifts=(), noise=0.002, number=10):
+    """Runs whose errors are 0.3·(n / 80)^slope, −0.5 for all but these K, and whose accuracies are shifted, in points.
+
+    In that order, so that an accuracy can be shifted without a change of the others.
+    """
+    draw, rows = np.random.default_rng(1), []
+    for run in range(number):
+        level = draw.normal(0.3, 0.01)
+        for period in ("1", "1e6", "1e8", "inf", "control"):
+            for n in (40, 80, 160):
+                error = level * (n / 80) ** dict(slopes).get(period, -0.5) - dict(shifts).get(period, 0) / 100
+                accuracy = 1 - error + draw.normal(0, noise)
+                rows.append({"cell": f"{n}-{period}", "run": run, "outcome": "fitted", "accuracy": accuracy})
+    table = pd.DataFrame(rows)
+    names = ("network_validation_stopped", "network_test_stopped", "proxy_validation_stopped", "proxy_test_stopped")
+    return compared(table.assign(**dict.fromkeys(names, table["accuracy"])))
+
+
+def verdicts(table):
+    return {row["id"].removeprefix("E-DATA-"): row["verdict"] for row in judge(CLAIMS, table)}
+
+
+REPRODUCED = {"slopes": {"inf": -0.3}, "shifts": {"inf": -10, "1e8": -3}}
+
+
+def test_all_claims_can_hold_and_all_can_be_undecided():
+    assert set(verdicts(runs(**REPRODUCED)).values()) == {YES}
+    assert set(verdicts(runs(**REPRODUCED, noise=0.2)).values()) == {UNKNOWN}
+    assert set(verdicts(runs(**REPRODUCED, number=4)).values()) == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("claim", "fails"),
+    [
+        ("1", {"slopes": {"1e6": -0.3}}),
+        ("2", {"slopes": {"inf": -0.3}}),  # which is better at the smallest n, and worse at the largest
+        ("3", {"shifts": {"inf": -10}, "slopes": {"inf": -0.7}}),
+        ("4", {"shifts": {"1e8": 2}}),
+        ("5", {"shifts": {"control": 3}}),
+    ],
+)
+def test_a_claim_is_not_reproduced_where_its_opposite_holds(claim, fails):
+    assert verdicts(runs(**fails))[claim] == NO
+
+
+@pytest.mark.parametrize(
+    ("period", "outcome", "unknown"),
+    [
+        ("K = 1", "step_limit", {"1", "2", "3", "4", "5"}),
+        ("K = 1e6", "step_limit", {"1"}),
+        ("K = 1e8", "step_limit", {"4"}),
+        ("K = inf", "step_limit", set()),
+        ("K = inf", "diverged", {"2", "3"}),
+        ("control", "diverged", {"5"}),
+    ],
+)
+def test_no_verdict_rests_on_runs_that_were_cut_off(period, outcome, unknown):
+    table = runs(**REPRODUCED)
+    table.loc[(table["period"] == period) & (table["run"] == 0) & (table["n"] == 80), "outcome"] = outcome
+    assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown

@@ -1,0 +1,176 @@
+"""E-STABLE: its recipes, its tables, its claims, and how it is shown."""
+
+import io
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from iterlin.claims import stability as claims
+from iterlin.claims.verdicts import VERDICTS, judge
+from iterlin.config import load
+from iterlin.experiments import stability
+from iterlin.figures import stability as figures
+from iterlin.layout import Layout
+from iterlin.report import stability as report
+from iterlin.settings import parse_period
+from iterlin.tables import stability as tables
+from tests.clone import ROOT
+
+YES, NO, UNKNOWN = VERDICTS
+PRESETS = load(ROOT / "params.yaml").presets
+RATES, PERIODS, EIGENVALUE, STEPS = (0.01, 0.1, 1.0), ("1", "10", "100", "inf"), 10.0, 1000
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_pairs_differ_in_the_learning_rate_and_the_period_alone(preset):
+    scale = PRESETS[preset]
+    first, *others = (
+        stability.recipe(scale, rate, period, 1)
+        for rate in scale.stability.learning_rates
+        for period in scale.stability.periods
+    )
+    assert all(first._replace(learning_rate=other.learning_rate, period=other.period) == other for other in others)
+    assert (first.run, first.solver, first.training["batch_size"]) == (1, {"name": "gradient_descent"}, None)
+    assert first.training["num_steps"] == scale.stability.num_steps
+
+
+def results(diverges, number=8, steps=None):
+    """What the stage writes: of every run, whether it `diverges(rate, period, run)`, at a step of its own."""
+    rows = []
+    for rate in RATES:
+        for period in PERIODS:
+            for run in range(number):
+                ended = diverges(rate, parse_period(period), run)
+                row = {"learning_rate": rate, "period": period, "max_eigenvalue": EIGENVALUE * (1 + run / 100)}
+                row |= {"run": run, "outcome": "diverged" if ended else "step_limit"}
+                row |= {"steps": (steps or 1) if ended else STEPS, "network_final": np.nan if ended else 0.8}
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def located(*args, **kwargs):
+    """Its runs as they are read back from their table."""
+    runs = tables.located(results(*args, **kwargs))
+    return pd.read_csv(io.StringIO(runs.to_csv(index=False, float_format="%.6g")), dtype={"cell": str})
+
+
+def sharp(rate, period, run):
+    """Above ηλ_max = 2, where K is above one; ηK does not matter."""
+    return rate * EIGENVALUE > 2 and period > 1
+
+
+def test_a_pair_has_its_products_and_the_exact_interval_of_its_share():
+    table = tables.summarise_pairs(located(lambda rate, period, run: sharp(rate, period, run) and run < 3))
+    assert table["cell"].tolist()[:4] == [f"η = 0.01, K = {period}" for period in PERIODS]
+    (row,) = table[table["cell"] == "η = 1, K = 10"].to_dict("records")
+    assert (row["runs"], row["diverged"], row["step_limit"], row["fitted"], row["share"]) == (8, 3, 5, 0, 3 / 8)
+    assert row["eta_lambda_max"] == pytest.approx(10.35)
+    # Of Clopper and Pearson: the tails beyond the observed count have 2.5 % at either end.
+    assert stats.binom.sf(2, 8, row["share_low"]) == pytest.approx(0.025)
+    assert stats.binom.cdf(3, 8, row["share_high"]) == pytest.approx(0.025)
+    assert table["eta_k"].tolist()[:4] == pytest.approx([0.01, 0.1, 1, np.inf])
+
+
+def test_runs_are_divided_by_the_bound_and_counted_where_a_feature_update_ended_them():
+    # Eleven steps are one of the second phase where K is 10, and within the first where it is more.
+    table = tables.divided(located(sharp, steps=11))
+    assert table[["periods", "above", "runs", "diverged", "at_update"]].to_numpy().tolist() == [
+        ["K = 1", False, 16, 0, 0],
+        ["K = 1", True, 8, 0, 0],
+        ["1 < K ≤ 10", False, 16, 0, 0],
+        ["1 < K ≤ 10", True, 8, 8, 8],
+        ["K > 10", False, 32, 0, 0],
+        ["K > 10", True, 16, 16, 0],
+    ]
+    assert tables.divided(located(sharp, steps=1))["at_update"].sum() == 0  # before any update
+
+
+def test_the_auc_is_the_rank_statistic_and_its_interval_keeps_draws_together():
+    draw = np.random.default_rng(1)
+    runs = located(lambda rate, period, run: draw.uniform() < 0.3 + rate / 3)
+    found, bad = tables.predictors(runs).set_index("predictor"), runs["outcome"] == "diverged"
+    expected = {
+        name: stats.mannwhitneyu(runs.loc[bad, column], runs.loc[~bad, column]).statistic / (bad.sum() * (~bad).sum())
+        for name, column in tables.PREDICTORS.items()
+    }
+    assert found["auc"].to_dict() == pytest.approx(expected)
+    low, auc, high = found[parts := ["auc_low", "auc", "auc_high"]].to_numpy().T
+    assert np.all((low < auc) & (auc < high))
+    low, auc, high = tables.predictors(located(sharp))[parts].to_numpy().T
+    assert low == pytest.approx(auc)
+    assert high == pytest.approx(auc)
+    assert np.isnan(tables.predictors(located(lambda *_: False))[parts].to_numpy()).all()
+
+
+def product(rate, period, run):
+    """By ηK alone."""
+    return rate * period > 0.5
+
+
+def verdicts(runs):
+    return tuple(row["verdict"] for row in judge(claims.CLAIMS, runs))
+
+
+@pytest.mark.parametrize(
+    ("diverges", "expected"),
+    [
+        (sharp, (YES, YES, YES)),
+        (product, (NO, NO, NO)),
+        (lambda rate, period, run: (sharp if run % 2 else product)(rate, period, run), (UNKNOWN,) * 3),
+        (lambda *_: False, (NO, UNKNOWN, UNKNOWN)),
+        (lambda *_: True, (NO, UNKNOWN, UNKNOWN)),
+    ],
+)
+def test_the_claims(diverges, expected):
+    assert verdicts(located(diverges)) == expected
+
+
+def test_the_claims_need_six_draws_of_whole_maps():
+    assert verdicts(located(sharp, number=6)) == (YES,) * 3
+    assert verdicts(located(sharp, number=5)) == verdicts(located(sharp, number=4)) == (UNKNOWN,) * 3
+    runs = located(sharp)
+    gone = (runs["cell"] == "η = 1, K = 100") & (runs["run"] < 4)
+    assert verdicts(runs[~gone]) == (UNKNOWN,) * 3
+    assert verdicts(runs[runs["learning_rate"] < 1]) == (UNKNOWN,) * 3
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(100, YES), (101, UNKNOWN)])
+def test_equal_products_are_compared_after_equal_times(steps, expected):
+    """With ηK = 10, η = 1 diverges at ηt = 100, which is where η = 0.1 ran out of steps, or later."""
+    assert verdicts(located(sharp, steps=steps)) == (YES, expected, YES)
+
+
+@pytest.mark.parametrize(
+    ("diverges", "said"),
+    [
+        (
+            sharp,
+            (
+                "ηλ_max < 2 at initialisation 0 of 64 (0%) diverged",
+                "it was 0 of 8 (0%) with K = 1, 8 of 8 (100%) with 1 < K ≤ 10, 16 of 16 (100%) with K > 10.",
+                "All divergences lie above the bound, and above it a run need not diverge.",
+                "K = 1, bore ηλ_max of up to 10.7, and came to a test accuracy of 80 to 80 %",
+                "Of the 24 runs with K > 1 that diverged, 8 did so at a feature update",
+            ),
+        ),
+        (product, ("The bound does not explain those below it, and above it all runs diverge.",)),
+        (lambda *_: False, ("With no divergence there is nothing to explain. Gradient descent",)),
+    ],
+)
+def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch, diverges, said):
+    monkeypatch.chdir(tmp_path)
+    scale, layout = PRESETS["smoke"], Layout("smoke")
+    layout.results.mkdir(parents=True)
+    results(diverges, steps=10).to_csv(layout.results / "stability.csv", index=False)
+    made = tables.tables(scale, layout)
+    figure = figures.stability(made)
+    figure.canvas.draw()
+    counts = [text.get_text() for text in figure.axes[0].texts]
+    assert counts == [f"{row['diverged']} of 8" for row in made["stability"].to_dict("records")]
+    plt.close(figure)
+    text = report.section(scale, made)
+    assert all(part in text for part in said)
+    assert f"at K = 100 there are {scale.stability.num_steps / 100:g} phases" in " ".join(text.split())
