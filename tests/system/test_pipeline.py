@@ -244,7 +244,7 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
 
 
 def test_an_impossible_parameter_stops_everything_with_one_line(clone):
-    clone.edit("num_validation: 100", "num_validation: 0")
+    clone.edit("num_validation: 100, num_test: 300}\n    net", "num_validation: 0, num_test: 300}\n    net")
     for command in (["iterlin", "check"], ["iterlin", "repro"]):
         done = clone.run(*command, check=False)
         assert done.returncode == 1
