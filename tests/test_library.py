@@ -62,7 +62,7 @@ def test_the_example_of_the_readme_runs():
     assert done.returncode == 0, done.stderr
     accuracy, updates = done.stdout.split()
     assert float(accuracy) > 0.8
-    assert int(updates) == 4
+    assert int(updates) == 19
 
 
 def test_the_minimal_page_agrees_with_the_library():

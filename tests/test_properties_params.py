@@ -73,7 +73,7 @@ def check(path):
 
 
 @given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from(["replace", "remove", "add"]), JUNK), max_size=3))
-@settings(max_examples=60)
+@settings(max_examples=150)
 @example([])
 @example([(("scale", "k_sweep", "periods", 1), "replace", "1\n")])
 @example([(("scale", "name"), "replace", "laptop\n")])

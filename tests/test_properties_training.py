@@ -123,7 +123,7 @@ IMPOSSIBLE = {
 
 
 @given(st.fixed_dictionaries(VALID))
-@settings(max_examples=12)
+@settings(max_examples=20)
 def test_possible_numbers_give_a_valid_result_twice_the_same(numbers):
     if numbers["program"] == "network":
         numbers["damping"] = 0.0
@@ -137,7 +137,7 @@ def test_possible_numbers_give_a_valid_result_twice_the_same(numbers):
     st.fixed_dictionaries(VALID),
     st.sampled_from([(name, value) for name, values in IMPOSSIBLE.items() for value in values]),
 )
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_an_impossible_number_is_an_error_of_ours(numbers, impossible):
     name, value = impossible
     # The one schedule takes no K and no damping, the other makes a tolerance of K.

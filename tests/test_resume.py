@@ -80,7 +80,7 @@ def resumed_everywhere(run, tmp_path, at_least):
     whole, watched = run(None), EveryLook(tmp_path)
     same(whole, run(watched))
     assert watched.count >= at_least
-    for number in range(0, watched.count, max(1, watched.count // 4)):
+    for number in range(0, watched.count, max(1, watched.count // 6)):
         same(whole, run(FileCheckpoints(watched.make(number))))
 
 
