@@ -35,7 +35,7 @@ def begin(
     params, fn = functional(model)
     x, y = data
     if batch_size is None:
-        fits = hoist is None and residual_bytes(lambda params: fn(params, x), params) <= HOIST_BYTES
+        fits = hoist is None and residual_bytes(fn, params, x) <= HOIST_BYTES
         if augment is not None:
             raise ValueError("augmentation takes mini-batches, which are new at every step: give a batch_size")
         batches = FullBatch(fits or bool(hoist))

@@ -76,21 +76,27 @@ class _Functional(eqx.Module):
 
     rest: Any
 
+    def whole(self, params, x):
+        """All examples at once."""
+        return jax.vmap(eqx.combine(params, self.rest))(x)
+
     def __call__(self, params, x):
-        def whole(params, x):
-            return jax.vmap(eqx.combine(params, self.rest))(x)
-
         if jax.default_backend() != "cpu":
-            return whole(params, x)
-        kept = residual_bytes(lambda params: whole(params, x), params)
+            return self.whole(params, x)
+        kept = residual_bytes(self.whole, params, x)
         threads = int(os.environ.get("NPROC", os.cpu_count() or 1))  # of XLA, which share the work of a block
-        return in_blocks(partial(whole, params), x, threads * CACHE * len(x) // max(1, kept))
+        return in_blocks(partial(self.whole, params), x, threads * CACHE * len(x) // max(1, kept))
 
 
-def residual_bytes(fn: Callable[[PyTree[Array]], Array], params: PyTree[Array]) -> int:
-    """What the derivative of `fn` at the parameters keeps in memory, the parameters that it needs included."""
-    kept = jax.eval_shape(lambda params: jax.vjp(fn, params)[1], params)
+def residual_bytes(fn: Callable[[PyTree[Array], Array], Array], params: PyTree[Array], x: Array) -> int:
+    """What the derivative of θ ↦ f(θ, x) keeps in memory, the parameters that it needs included."""
+    kept = eqx.filter_eval_shape(_derivative, fn, params, x)
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(kept))
+
+
+@eqx.filter_jit  # never run: so that what is asked again is not traced again
+def _derivative(fn, params, x):
+    return jax.vjp(lambda params: fn(params, x), params)[1]
 
 
 def functional(model: Any) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:

@@ -71,7 +71,7 @@ def linearisation_bytes(model: Any, x: Any, num_examples: int) -> int:
 
     def kept(model, x):
         params, fn = functional(model)
-        return residual_bytes(lambda params: fn(params, x), params)
+        return residual_bytes(fn, params, x)
 
     return eqx.filter_eval_shape(kept, model, jax.ShapeDtypeStruct((num_examples, *x.shape[1:]), x.dtype))
 
