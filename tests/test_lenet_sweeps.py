@@ -93,6 +93,13 @@ def test_a_late_gain_is_that_of_the_second_half_of_the_first_phase():
         assert tables_mnist.late_gains(cut_off).isna().all()
 
 
+def test_the_accuracy_after_two_updates_is_the_last_before_the_third():
+    columns = {"step": [0, 10, 20, 25, 30, 31], "feature_updates": [0, 0, 1, 2, 2, 3]}
+    curve = pd.DataFrame(columns | {"run": 0, "network_train_accuracy": [0, 0.1, 0.2, 0.3, 0.4, 0.5]})
+    assert tables_mnist.after_two_updates(curve).tolist() == [0.4]
+    assert tables_mnist.after_two_updates(curve[curve["step"] < 25]).isna().all()
+
+
 def write(folder, cell, diverged, first=1):
     """Two runs of phases of 10 steps."""
     steps = [0, *(first * step for step in (1, 5, 10, 20, 30))]
@@ -156,16 +163,16 @@ def verdicts(experiment, runs):
     return [row["verdict"] for row in judge(CLAIMS[experiment][1], runs)]
 
 
-MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "feature_updates": 2, "network_train_accuracy": 1.0}
+MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "train_accuracy_after_two": 1.0}
 
 
 @pytest.mark.parametrize(
     ("shifts", "noise", "columns", "expected"),
     [
         ((0.1, -0.1, -9), 0.0005, {}, [YES] * 5),
-        ((0.1, -3, 1), 0.0005, {"largest_gap": 0.3, "late_gain": 0.5, "network_train_accuracy": 0.5}, [NO] * 5),
+        ((0.1, -3, 1), 0.0005, {"largest_gap": 0.3, "late_gain": 0.5, "train_accuracy_after_two": 0.5}, [NO] * 5),
         ((0.1, -0.1, -9), 0.2, {}, [YES, UNKNOWN, YES, YES, UNKNOWN]),
-        ((0.1, -0.1, -9), 0.0005, {"feature_updates": 3, "late_gain": np.nan}, [YES, YES, UNKNOWN, UNKNOWN, YES]),
+        ((0.1, -0.1, -9), 0.0005, {"train_accuracy_after_two": np.nan, "late_gain": np.nan}, [YES, YES, UNKNOWN, UNKNOWN, YES]),
         ((0.1, -0.1, -9), 0.0005, {"outcome": "diverged"}, [UNKNOWN] * 5),
     ],
 )

@@ -21,7 +21,10 @@ def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
             "proxy at the end": percent(table, "proxy_final"),
             "difference from K = 1": percent(table, "trained_difference"),
             "largest gap": (100 * table["largest_gap"]).map("{:.1f}".format),
-            "training accuracy": (100 * table["network_train_accuracy"]).map("{:.1f}".format),
+            "training accuracy after two updates": [
+                "–" if pd.isna(value) else f"{100 * value:.1f}" for value in table["train_accuracy_after_two"]
+            ],
+            "training accuracy at the end": (100 * table["network_train_accuracy"]).map("{:.1f}".format),
         }
     )
     stand_in = "" if settings.data.name == "mnist" else f" Here `{settings.data.name}` **stand in for MNIST**."

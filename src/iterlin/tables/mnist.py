@@ -12,12 +12,12 @@ DRAWN = ("network_test_accuracy", "proxy_test_accuracy", "network_train_accuracy
 
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
-    """Runs, with the largest gap of their curves from K = 1 and their late gains; a row a K; curves."""
+    """Runs, with what is measured of their curves; a row a K; curves."""
     folder, periods = layout.results / "mnist", scale.mnist.periods
     runs, curves = (read_cells(folder, periods, table) for table in ("runs", "curves"))
     runs = runs.merge(measured(curves), on=["cell", "run"], how="left")
     runs["trained"] = runs["network_final"].where(runs["cell"] != "inf", runs["proxy_final"])  # the model that was
-    by_cell = runs.groupby("cell", sort=False)[["largest_gap", "late_gain", "network_train_accuracy"]].mean()
+    by_cell = runs.groupby("cell", sort=False)[["largest_gap", "late_gain", "train_accuracy_after_two", "network_train_accuracy"]].mean()
     first = runs[runs["cell"] == "1"]
     summary = summarise(runs, reference=first).merge(differences(runs, first, "trained"), on="cell")
     return {
@@ -28,14 +28,24 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def measured(curves: pd.DataFrame) -> pd.DataFrame:
-    """Per cell and run: `largest_gap` from K = 1, and `late_gain` (see there)."""
+    """Per cell and run: `largest_gap` from K = 1, `late_gain` (see there), and `train_accuracy_after_two` updates."""
     timed = curves.assign(time=curves["step"])
     first = timed[timed["cell"] == "1"]
     found = []
     for cell, curve in timed.groupby("cell", sort=False):
-        columns = {"largest_gap": largest_gaps(curve, first), "late_gain": late_gains(curve)}
+        columns = {
+            "largest_gap": largest_gaps(curve, first),
+            "late_gain": late_gains(curve),
+            "train_accuracy_after_two": after_two_updates(curve),
+        }
         found.append(pd.DataFrame(columns).rename_axis("run").reset_index().assign(cell=cell))
     return pd.concat(found)
+
+
+def after_two_updates(curves: pd.DataFrame) -> pd.Series:
+    """By run, the network's training accuracy at the last record before the third feature update, if it made two."""
+    last = curves[curves["feature_updates"] <= 2].sort_values("step").groupby("run").last()
+    return last["network_train_accuracy"].where(last["feature_updates"] == 2)
 
 
 def late_gains(curves: pd.DataFrame) -> pd.Series:
