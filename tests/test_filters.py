@@ -16,7 +16,7 @@ from iterlin.experiments import filters
 from iterlin.figures import filters as figures
 from iterlin.figures import kernels as kernel_figures
 from iterlin.layout import Layout
-from iterlin.nets import LeNet, build
+from iterlin.nets import MLP, LeNet, build
 from iterlin.nets.saved import save
 from iterlin.report import filters as report
 from iterlin.settings.filters import Filters
@@ -95,14 +95,27 @@ def test_a_run_is_measured_from_its_networks(tmp_path):
     assert 0 < last["cka_layer2"] < 1
 
 
-def test_the_traced_ntk_is_that_of_the_library_and_the_sum_of_its_parts():
-    model = LeNet((8, 8, 1), 4, channels=(2, 3), kernel=3, padding="SAME", widths=(5,), key=jax.random.key(0))
+@pytest.mark.parametrize(
+    "model",
+    [
+        LeNet((8, 8, 1), 4, channels=(2, 3), kernel=3, padding="SAME", widths=(5,), key=jax.random.key(0)),
+        MLP((8, 8, 1), 4, width=5, depth=3, key=jax.random.key(0)),
+    ],
+)
+def test_the_traced_ntk_is_that_of_the_library_and_the_sum_of_its_parts(model):
     x = jax.random.normal(jax.random.key(1), (3, 8, 8, 1))
     params, fn = functional(model)
     rows = np.asarray(eqx.filter_jit(Linearised(fn, params).jacobian)(x)).reshape(3, -1)
     parts = {name: np.asarray(part) for name, part in filters.traced_ntk(model, x).items()}
     assert parts["ntk"] == pytest.approx(rows @ rows.T)
     assert parts["ntk"] == pytest.approx(sum(parts[name] for name in filters.PARTS))
+
+
+def test_what_is_read_of_an_mlp_is_its_first_layers():
+    model, x = MLP((4, 3, 1), 2, width=6, depth=3, key=jax.random.key(0)), jnp.arange(12.0).reshape(4, 3, 1)
+    first, second = model.activations(x)
+    assert first == pytest.approx(np.maximum(jnp.tensordot(x, model.filters, 3) + model.layers.layers[0].bias, 0))
+    assert model.layers.layers[3](jax.nn.relu(model.layers.layers[2](second))) == pytest.approx(model(x))
 
 
 def write(layout, number=6, fraction=0.2, similarity=0.8, null=0.3, further=0.2, diverged=()):
@@ -118,7 +131,7 @@ def write(layout, number=6, fraction=0.2, similarity=0.8, null=0.3, further=0.2,
             for step in (0, STEPS):
                 distance = (0.5 + further * (cell == "1") + 0.01 * draw.normal()) * step / STEPS
                 row = {"cell": cell, "run": run, "step": step, "alignment": 0.3}
-                row |= {f"distance_{part}": distance for part in ("ntk", "conv1", "conv2", "dense")}
+                row |= {f"distance_{part}": distance for part in ("ntk", *filters.PARTS)}
                 kernels.append(row | {"cka_layer1": 1 - distance, "cka_layer2": 1 - distance})
     for cell in ("1", LARGE):
         drawn += [

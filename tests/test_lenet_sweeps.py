@@ -172,7 +172,12 @@ MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "train_accuracy_after_two": 1.0
         ((0.1, -0.1, -9), 0.0005, {}, [YES] * 5),
         ((0.1, -3, 1), 0.0005, {"largest_gap": 0.3, "late_gain": 0.5, "train_accuracy_after_two": 0.5}, [NO] * 5),
         ((0.1, -0.1, -9), 0.2, {}, [YES, UNKNOWN, YES, YES, UNKNOWN]),
-        ((0.1, -0.1, -9), 0.0005, {"train_accuracy_after_two": np.nan, "late_gain": np.nan}, [YES, YES, UNKNOWN, UNKNOWN, YES]),
+        (
+            (0.1, -0.1, -9),
+            0.0005,
+            {"train_accuracy_after_two": np.nan, "late_gain": np.nan},
+            [YES, YES, UNKNOWN, UNKNOWN, YES],
+        ),
         ((0.1, -0.1, -9), 0.0005, {"outcome": "diverged"}, [UNKNOWN] * 5),
     ],
 )

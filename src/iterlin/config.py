@@ -98,8 +98,8 @@ class Scale(Strict):
         for section in ("batches", "augmentation"):
             if (size := getattr(self, section).batch_size) > n:
                 raise ValueError(f"{section}.batch_size is {size}, more than data.num_train, which is {n}")
-        if self.net.name != "lenet":
-            raise ValueError(f"net.name must be lenet: filters and probes read its layers, got {self.net.name!r}")
+        if self.net.name == "mlp" and self.net.depth < 2:
+            raise ValueError(f"net.depth must be at least 2: probes read two hidden layers, got {self.net.depth}")
         if len(self.augmentation.periods) < 2:
             raise ValueError('augmentation.periods must contain a K besides "1": the two are compared')
         if self.filters.num_examples > n:

@@ -25,8 +25,7 @@ from iterlin.settings.lenet import compared
 
 DRAWN_RUN = 0  # the run whose filters are drawn
 INTERVAL = (0.025, 0.975)  # of the permutations
-# The layers whose parts add up to the NTK.
-PARTS = {"conv1": lambda p: p.convolutions[0], "conv2": lambda p: p.convolutions[1], "dense": lambda p: p.dense}
+PARTS = ("layer1", "layer2", "rest")  # whose parts add up to the NTK
 Rows = list[dict[str, Any]]
 
 
@@ -55,7 +54,7 @@ def measure(task: tuple[Scale, Path, Path, int]) -> dict[str, Rows]:
 
 def filter_changes(files: dict[int, Path]) -> dict[int, np.ndarray]:
     """By step, the filters of the first layer minus those at step 0, (size, size, channels, filters)."""
-    weights = {step: np.asarray(load(file)[0].convolutions[0].weight, float) for step, file in files.items()}
+    weights = {step: np.asarray(load(file)[0].filters, float) for step, file in files.items()}
     return {step: weight - weights[0] for step, weight in weights.items()}
 
 
@@ -132,17 +131,17 @@ def movement(scale: Scale, data: Path, run: int, files: dict[int, Path]) -> Rows
 
 @eqx.filter_jit  # one program for all snapshots
 def traced_ntk(model: Any, x: jax.Array) -> dict[str, jax.Array]:
-    """Σ_o Θ(x, x)_{·o·o}, of shape (n, n), and its parts by layers: `ntk`, `conv1`, `conv2` and `dense`."""
+    """Σ_o Θ(x, x)_{·o·o}, of shape (n, n), and its parts by layers: `ntk`, `layer1`, `layer2` and `rest`."""
     params, fn = functional(model)
     jacobian = jax.vmap(jax.jacrev(lambda params, example: fn(params, example[None])[0]), (None, 0))(params, x)
     parts = {}
-    for name, part in PARTS.items():
-        rows = jnp.concatenate([leaf.reshape(len(x), -1) for leaf in jax.tree.leaves(part(jacobian))], axis=1)
+    for name, part in zip(PARTS, jacobian.parts, strict=True):
+        rows = jnp.concatenate([leaf.reshape(len(x), -1) for leaf in jax.tree.leaves(part)], axis=1)
         parts[name] = jnp.matmul(rows, rows.T, precision="highest")  # the trace: outputs and parameters in one sum
-    return {"ntk": parts["conv1"] + parts["conv2"] + parts["dense"]} | parts
+    return {"ntk": parts["layer1"] + parts["layer2"] + parts["rest"]} | parts
 
 
 @eqx.filter_jit
 def _activations(model: Any, x: jax.Array) -> list[jax.Array]:
-    """Of the convolutional layers, (n, p)."""
+    """Of the first two layers, (n, p)."""
     return [layer.reshape(len(x), -1) for layer in jax.vmap(model.activations)(x)]

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from iterlin.figures.panels import band
 from iterlin.figures.style import colour, label
 
-PARTS = {"conv1": ("convolution 1", "-"), "conv2": ("convolution 2", "--"), "dense": ("dense layers", ":")}
+PARTS = {"layer1": ("layer 1", "-"), "layer2": ("layer 2", "--"), "rest": ("later layers", ":")}
 LAYERS = {"layer1": ("layer 1", "-"), "layer2": ("layer 2", "--")}
 
 

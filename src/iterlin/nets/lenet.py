@@ -4,7 +4,7 @@ import itertools
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from iterlin.nets.convolution import Conv2d, max_pool
 
@@ -47,6 +47,16 @@ class LeNet(eqx.Module):
         self.dense = tuple(
             eqx.nn.Linear(*pair, key=key) for pair, key in zip(itertools.pairwise(sizes), keys[2:], strict=True)
         )
+
+    @property
+    def filters(self) -> Float[Array, "height width channels filters"]:
+        """The weights of the first layer."""
+        return self.convolutions[0].weight
+
+    @property
+    def parts(self) -> tuple[PyTree[Array], ...]:
+        """The parameters of the first layer, of the second and of the rest."""
+        return *self.convolutions, self.dense
 
     def activations(self, x: Float[Array, "height width channels"]) -> list[Float[Array, "_ _ _"]]:
         """What leaves the first and the second convolutional layer, after pooling."""

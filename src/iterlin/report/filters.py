@@ -21,9 +21,9 @@ QUANTITIES = {
 }
 MEASURES = {
     "distance_ntk": "distance",
-    "distance_conv1": "convolution 1",
-    "distance_conv2": "convolution 2",
-    "distance_dense": "dense",
+    "distance_layer1": "layer 1",
+    "distance_layer2": "layer 2",
+    "distance_rest": "later layers",
     "alignment": "alignment",
     "cka_layer1": "CKA, layer 1",
     "cka_layer2": "CKA, layer 2",
@@ -50,7 +50,7 @@ def _filters(scale: Scale, table: pd.DataFrame, runs: pd.DataFrame) -> str:
     )
     return f"""## E-FILTER: first-layer filters along training
 
-After T fig. 6, from the networks of E-AUG: the filters of the first convolution minus their initial values. The change
+After T fig. 6, from the networks of E-AUG: the filters of the first layer minus their initial values. The change
 at K = 1, all along training, is compared with the final one at K = {NAMES.get(large, large)} of the same run, by the
 cosine of the angle between them (all filters as one vector). The null has the latter's filters in
 {settings.num_permutations} random orders, and its largest cosine along training too. The cosine ignores how long the

@@ -17,7 +17,9 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     runs, curves = (read_cells(folder, periods, table) for table in ("runs", "curves"))
     runs = runs.merge(measured(curves), on=["cell", "run"], how="left")
     runs["trained"] = runs["network_final"].where(runs["cell"] != "inf", runs["proxy_final"])  # the model that was
-    by_cell = runs.groupby("cell", sort=False)[["largest_gap", "late_gain", "train_accuracy_after_two", "network_train_accuracy"]].mean()
+    by_cell = runs.groupby("cell", sort=False)[
+        ["largest_gap", "late_gain", "train_accuracy_after_two", "network_train_accuracy"]
+    ].mean()
     first = runs[runs["cell"] == "1"]
     summary = summarise(runs, reference=first).merge(differences(runs, first, "trained"), on="cell")
     return {
