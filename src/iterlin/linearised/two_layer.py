@@ -78,4 +78,4 @@ def derivative(activation: Activation) -> Activation:
 def _slopes(model: TwoLayer, x: Float[Array, "n d"]) -> Float[Array, "n N"]:
     """γ/√d aᵢ σ'(⟨wᵢ, x⟩)."""
     factor = model.scale / math.sqrt(model.weights.shape[1])
-    return factor * model.outputs * derivative(model.activation)(x @ model.weights.T)
+    return factor * model.outputs[None] * derivative(model.activation)(x @ model.weights.T)
