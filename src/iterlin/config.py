@@ -18,10 +18,12 @@ from iterlin.settings import (
     DampCE,
     Data,
     DataScaling,
+    Decay,
     Filters,
     FixedRate,
     FlowCheck,
     KSweep,
+    LazyFlow,
     LeNet,
     Name,
     Probes,
@@ -73,6 +75,8 @@ class Scale(Strict):
     stability: Stability
     batches: Batches
     data_scaling: DataScaling
+    lazy_flow: LazyFlow
+    decay: Decay
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -7,8 +7,10 @@ from iterlin.claims import (
     damp1d,
     damp_ce,
     data_scaling,
+    decay,
     filters,
     k_sweep,
+    lazy_flow,
     mnist,
     probes,
     stability,
@@ -31,4 +33,6 @@ CLAIMS = {
     "E-FILTER": ("filters_runs", filters.CLAIMS),
     "B-NTK": ("filters_runs", filters.NTK_CLAIMS),
     "E-BATCH": ("batches_runs", batches.CLAIMS),
+    "L-LAZY": ("lazy_flow_slopes", lazy_flow.CLAIMS),
+    "L-DECAY": ("decay_runs", decay.CLAIMS),
 }

@@ -7,9 +7,11 @@ from iterlin.figures import (
     damp1d,
     damp_ce,
     data_scaling,
+    decay,
     filters,
     k_sweep,
     kernels,
+    lazy_flow,
     mnist,
     probes,
     stability,
@@ -30,4 +32,6 @@ FIGURES = {
     **batches.FIGURES,
     **data_scaling.FIGURES,
     **stability.FIGURES,
+    **lazy_flow.FIGURES,
+    **decay.FIGURES,
 }

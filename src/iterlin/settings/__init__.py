@@ -9,7 +9,9 @@ from iterlin.settings.base import parse_period as parse_period
 from iterlin.settings.base import shown as shown
 from iterlin.settings.damp1d import Damp1D as Damp1D
 from iterlin.settings.damp_ce import DampCE as DampCE
+from iterlin.settings.decay import Decay as Decay
 from iterlin.settings.filters import Filters as Filters
+from iterlin.settings.lazy_flow import LazyFlow as LazyFlow
 from iterlin.settings.lenet import MNIST as MNIST
 from iterlin.settings.lenet import Augmented as Augmented
 from iterlin.settings.lenet import Batches as Batches

@@ -7,8 +7,10 @@ from iterlin.tables import (
     damp1d,
     damp_ce,
     data_scaling,
+    decay,
     filters,
     k_sweep,
+    lazy_flow,
     mnist,
     probes,
     stability,
@@ -33,4 +35,6 @@ TABLES = (
     batches.tables,
     data_scaling.tables,
     stability.tables,
+    lazy_flow.tables,
+    decay.tables,
 )

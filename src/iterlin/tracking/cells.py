@@ -21,6 +21,8 @@ OTHERS = (
     "xor",
     "damp1d",
     "stability",
+    "lazy_flow",
+    "decay",
     *EXPERIMENTS,
 )  # no cell of E-SWEEP depends on these
 

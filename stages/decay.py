@@ -1,0 +1,20 @@
+"""L-DECAY: the training loss along gradient flow, against the exponential bound."""
+
+from iterlin.files import whole_folder
+from iterlin.layout import Layout
+from iterlin.results import FLOATS
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.decay import decay
+
+    runs, curves = decay(scale)
+    with whole_folder(Layout(scale.name).results / "decay") as folder:
+        runs.to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
+        curves.to_csv(folder / "curves.csv", index=False, float_format=FLOATS)
+
+
+if __name__ == "__main__":
+    main()

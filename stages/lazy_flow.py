@@ -1,0 +1,20 @@
+"""L-LAZY: the flow of two-layer networks against that of their linearisations."""
+
+from iterlin.files import whole_folder
+from iterlin.layout import Layout
+from iterlin.results import FLOATS
+from iterlin.runtime import begin_stage
+
+
+def main() -> None:
+    scale, _ = begin_stage()
+    from iterlin.experiments.lazy_flow import lazy_flow
+
+    runs, curves = lazy_flow(scale)
+    with whole_folder(Layout(scale.name).results / "lazy_flow") as folder:
+        runs.to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
+        curves.to_csv(folder / "curves.csv", index=False, float_format=FLOATS)
+
+
+if __name__ == "__main__":
+    main()
