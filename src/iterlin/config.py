@@ -24,11 +24,13 @@ from iterlin.settings import (
     KSweep,
     LeNet,
     Name,
+    OneNeuron,
     Probes,
     Sensitivity,
     Solved,
     Stability,
     StableRate,
+    Staircase,
     Strict,
     Training,
     require_examples,
@@ -73,6 +75,8 @@ class Scale(Strict):
     stability: Stability
     batches: Batches
     data_scaling: DataScaling
+    staircase: Staircase
+    one_neuron: OneNeuron
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -10,8 +10,10 @@ from iterlin.claims import (
     filters,
     k_sweep,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
     xor,
 )
 from iterlin.claims.verdicts import judge as judge
@@ -31,4 +33,6 @@ CLAIMS = {
     "E-FILTER": ("filters_runs", filters.CLAIMS),
     "B-NTK": ("filters_runs", filters.NTK_CLAIMS),
     "E-BATCH": ("batches_runs", batches.CLAIMS),
+    "L-KRR": ("staircase_runs", staircase.CLAIMS),
+    "L-RELU": ("one_neuron_runs", one_neuron.CLAIMS),
 }

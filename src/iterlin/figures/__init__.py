@@ -11,8 +11,10 @@ from iterlin.figures import (
     k_sweep,
     kernels,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
     xor,
 )
 
@@ -30,4 +32,6 @@ FIGURES = {
     **batches.FIGURES,
     **data_scaling.FIGURES,
     **stability.FIGURES,
+    **staircase.FIGURES,
+    **one_neuron.FIGURES,
 }

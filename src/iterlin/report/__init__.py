@@ -5,7 +5,20 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report import adam, augmentation, batches, damp1d, damp_ce, data_scaling, filters, mnist, probes, stability
+from iterlin.report import (
+    adam,
+    augmentation,
+    batches,
+    damp1d,
+    damp_ce,
+    data_scaling,
+    filters,
+    mnist,
+    one_neuron,
+    probes,
+    stability,
+    staircase,
+)
 from iterlin.report.claims import claims_section
 from iterlin.report.diverged import diverged
 from iterlin.report.flow_check import flow
@@ -28,6 +41,8 @@ EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (
     filters.section,
     batches.section,
     data_scaling.section,
+    staircase.section,
+    one_neuron.section,
 )
 
 

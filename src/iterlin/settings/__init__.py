@@ -15,10 +15,12 @@ from iterlin.settings.lenet import Augmented as Augmented
 from iterlin.settings.lenet import Batches as Batches
 from iterlin.settings.lenet import DataScaling as DataScaling
 from iterlin.settings.lenet import Stability as Stability
+from iterlin.settings.one_neuron import OneNeuron as OneNeuron
 from iterlin.settings.probes import Probes as Probes
 from iterlin.settings.solved import Adam as Adam
 from iterlin.settings.solved import Solved as Solved
 from iterlin.settings.solved import Truncated as Truncated
+from iterlin.settings.staircase import Staircase as Staircase
 from iterlin.settings.sweep import MLP as MLP
 from iterlin.settings.sweep import Data as Data
 from iterlin.settings.sweep import FixedRate as FixedRate

@@ -10,8 +10,10 @@ from iterlin.tables import (
     filters,
     k_sweep,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
     xor,
 )
 from iterlin.tables.summaries import ACCURACIES as ACCURACIES
@@ -33,4 +35,6 @@ TABLES = (
     batches.tables,
     data_scaling.tables,
     stability.tables,
+    staircase.tables,
+    one_neuron.tables,
 )

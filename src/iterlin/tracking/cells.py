@@ -21,6 +21,8 @@ OTHERS = (
     "xor",
     "damp1d",
     "stability",
+    "staircase",
+    "one_neuron",
     *EXPERIMENTS,
 )  # no cell of E-SWEEP depends on these
 
