@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from iterlin.figures.panels import dimension_colours
-from iterlin.tables.one_neuron import DESCENT, plateaus
 
+DESCENT = "one neuron"
 Tables = Mapping[str, pd.DataFrame]
 NAMES = {
     DESCENT: "one neuron, gradient descent",
@@ -32,14 +32,14 @@ def errors(tables: Tables) -> Figure:
     figure, panels = plt.subplots(1, len(NAMES), figsize=(11.2, 3.3), sharey=True, sharex=True)
     colours = dimension_colours(table["dimension"])
     for axes, (learner, name) in zip(panels, NAMES.items(), strict=True):
-        for degree, height in enumerate(plateaus()):
+        for degree, height in tables["one_neuron_plateaus"].to_numpy():
             axes.axhline(height, color="0.25", linewidth=0.8, linestyle="--", zorder=1)
             if learner == DESCENT:
-                axes.annotate(
-                    f"$P_{{>{degree}}}$", (1, height), (-2, 2), xycoords=("axes fraction", "data"), **AT_RIGHT
-                )
-        for dimension, rows in table[table["learner"] == learner].groupby("dimension"):
-            _line(axes, rows["ratio"], rows, "test_error", color=colours[dimension], label=f"d = {dimension}")
+                axes.annotate(f"$P_{{>{degree:g}}}$", (1, height), **AT_RIGHT)
+        of_learner = table[table["learner"] == learner]
+        for dimension, color in colours.items():
+            rows = of_learner[of_learner["dimension"] == dimension]
+            _line(axes, rows["ratio"], rows, "test_error", color=color, label=f"d = {dimension}")
         axes.set(xscale="log", yscale="log", ylim=(LOWEST, 1.2), xlabel="n / d")
         axes.set_title(name, fontsize=9)
         _plain_ticks(axes, (1, 2, 4, 8, 16, 32))
@@ -56,7 +56,7 @@ def rates(tables: Tables) -> Figure:
     return figure
 
 
-def _line(axes: Axes, x: pd.Series, rows: pd.DataFrame, name: str, marker: str = "o", **look: str) -> None:
+def _line(axes: Axes, x: pd.Series, rows: pd.DataFrame, name: str, marker: str = "o", **look: Any) -> None:
     mean, low, high = (rows[f"{name}_{part}"] for part in ("mean", "low", "high"))
     low = np.minimum(
         mean, np.maximum(low, LOWEST / 2)
@@ -72,10 +72,10 @@ def _plain_ticks(axes: Axes, values: tuple[int, ...]) -> None:
 
 
 def _sizes(axes: Axes, sizes: pd.DataFrame, exponents: pd.DataFrame) -> None:
+    means, highs = (exponents[f"exponent_{part}"] for part in ("mean", "high"))
     for learner, name in NAMES.items():
-        rows = sizes[sizes["learner"] == learner]
-        mean, high = exponents.loc[learner, ["exponent_mean", "exponent_high"]]
-        law = "–" if pd.isna(mean) else f"{mean:.2f} ± {high - mean:.2f}"
+        rows, mean = sizes[sizes["learner"] == learner], means[learner]
+        law = "–" if np.isnan(mean) else f"{mean:.2f} ± {highs[learner] - mean:.2f}"
         label = f"{name}: {law}"
         _line(axes, rows["dimension"], rows, "size", MARKERS[learner], color=COLOURS[learner], label=label)
     dimensions = np.array(sorted(set(sizes["dimension"])), float)
@@ -89,11 +89,10 @@ def _sizes(axes: Axes, sizes: pd.DataFrame, exponents: pd.DataFrame) -> None:
 
 
 def _descents(axes: Axes, descents: pd.DataFrame) -> None:
-    colours = dimension_colours(descents["dimension"])
-    for dimension, group in descents.groupby("dimension"):
-        for number, (_, curve) in enumerate(group.groupby("run")):
+    for dimension, color in dimension_colours(descents["dimension"]).items():
+        for number, (_, curve) in enumerate(descents[descents["dimension"] == dimension].groupby("run")):
             name = f"d = {dimension}" if number == 0 else None
-            axes.plot(curve["step"], curve["test_error"], color=colours[dimension], linewidth=0.9, label=name)
+            axes.plot(curve["step"], curve["test_error"], color=color, linewidth=0.9, label=name)
     axes.set(yscale="log", xlabel="steps of gradient descent", ylabel="test error / E y²")
     axes.set_title(f"one neuron, n = {descents['ratio'].max():g} d", fontsize=9)
     axes.legend(fontsize=8)

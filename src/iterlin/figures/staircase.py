@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,9 +20,10 @@ def staircase(tables: Mapping[str, pd.DataFrame]) -> Figure:
     colours = dimension_colours(table["dimension"])
     for axes, (kernel, name) in zip(panels, NAMES.items(), strict=True):
         _plateaus(axes, plateaus, table["exponent"].max(), labelled=axes is panels[1])
-        for dimension, rows in table[table["kernel"] == kernel].groupby("dimension"):
+        for dimension, color in colours.items():
+            rows = table[(table["kernel"] == kernel) & (table["dimension"] == dimension)]
             mean, low, high = (rows[f"test_error_{part}"] for part in ("mean", "low", "high"))
-            style = {"color": colours[dimension], "marker": "o", "capsize": 2}
+            style = {"color": color, "marker": "o", "capsize": 2}
             axes.errorbar(rows["exponent"], mean, (mean - low, high - mean), label=f"d = {dimension}", **style)
         axes.set_title(name, fontsize=9)
         axes.set_xlabel("log n / log d")
@@ -35,12 +35,12 @@ def staircase(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _plateaus(axes: Axes, plateaus: pd.DataFrame, last: float, labelled: bool) -> None:
     """‖P_{>l} f*‖² from n = d^l to d^(l+1)."""
-    for row in plateaus.itertuples():
-        ends = np.array([row.degree, min(row.degree + 1, max(last, row.degree))])
-        axes.plot(ends, [row.plateau] * 2, color="0.25", linewidth=1, linestyle="--", zorder=1)
+    for degree, plateau in plateaus[plateaus["degree"] < last].to_numpy():
+        ends = [degree, min(degree + 1, last)]
+        axes.plot(ends, [plateau] * 2, color="0.25", linewidth=1, linestyle="--", zorder=1)
         if labelled and ends[1] - ends[0] > 0.3:
             place: Any = {"xytext": (0, 3), "textcoords": "offset points", "ha": "right", "fontsize": 8}
-            axes.annotate(f"$‖P_{{>{row.degree}}}f^*‖^2$", (ends[1], row.plateau), **place)
+            axes.annotate(f"$‖P_{{>{degree:g}}}f^*‖^2$", (ends[1], plateau), **place)
 
 
 FIGURES = {"staircase": staircase}

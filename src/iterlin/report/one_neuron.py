@@ -6,7 +6,6 @@ import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.report.tables import markdown_table
-from iterlin.tables.one_neuron import plateaus
 
 NAMES = {
     "one neuron": "one neuron, gradient descent",
@@ -19,7 +18,7 @@ NAMES = {
 def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
     """What was trained, the examples that it took, and how they grow with d."""
     settings, descent = scale.one_neuron, scale.one_neuron.descent
-    heights = ", ".join(f"{height:.3f}" for height in plateaus())
+    heights = ", ".join(f"{height:.3f}" for height in tables["one_neuron_plateaus"]["plateau"])
     return f"""## L-RELU: one ReLU neuron against kernels
 
 The labels are y = ReLU(⟨w*, x⟩) with |w*| = 1 and x ~ N(0, I), as in theorem 4 and figure 3 of the lecture. *One
@@ -49,15 +48,17 @@ gradient descent, on a logarithmic axis, where exponential convergence is a stra
 
 def _rows(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """A row a learner: n_ε for every d, and the exponent."""
-    sizes = tables["one_neuron_sizes"].pivot(index="learner", columns="dimension", values="size_mean")
-    exponents = tables["one_neuron_exponents"].set_index("learner")
-    rows = {"learner": [NAMES[learner] for learner in NAMES]}
-    for dimension in sizes:
-        rows[f"n_ε, d = {dimension}"] = [_text(sizes.loc[learner, dimension], "{:.0f}") for learner in NAMES]
-    found = (exponents.loc[learner, ["exponent_mean", "exponent_high"]] for learner in NAMES)
-    rows["exponent of d"] = ["–" if pd.isna(mean) else f"{mean:.2f} ± {high - mean:.2f}" for mean, high in found]
-    return pd.DataFrame(rows)
+    sizes = tables["one_neuron_sizes"].pivot(index="learner", columns="dimension", values="size_mean").loc[list(NAMES)]
+    exponents = tables["one_neuron_exponents"].set_index("learner").loc[list(NAMES)]
+    columns = {f"n_ε, d = {dimension}": _texts(sizes[dimension]) for dimension in sizes}
+    return pd.DataFrame({"learner": list(NAMES.values()), **columns, "exponent of d": _exponents(exponents)})
 
 
-def _text(value: float, form: str) -> str:
-    return "–" if pd.isna(value) else form.format(value)
+def _exponents(exponents: pd.DataFrame) -> list[str]:
+    """Means of exponents and the half widths of their intervals."""
+    pairs = zip(exponents["exponent_mean"], exponents["exponent_high"], strict=True)
+    return ["–" if pd.isna(mean) else f"{mean:.2f} ± {high - mean:.2f}" for mean, high in pairs]
+
+
+def _texts(values: pd.Series) -> list[str]:
+    return ["–" if pd.isna(value) else f"{value:.0f}" for value in values]

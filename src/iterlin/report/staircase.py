@@ -27,7 +27,8 @@ plateaus, n = d^(l + ½).
 ![Test error against log n / log d, for several dimensions](figures/staircase.svg)
 
 *Test error in units of ‖f*‖² against log n / log d, with 95 % intervals over runs, and the plateaus of the theorem
-(dashed). As d grows the steps get steeper.*"""
+(dashed). In the limit the error is constant on a plateau and falls at n = d^l; at finite d the steps are rounded, and
+get steeper as d grows.*"""
 
 
 def _rows(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ HERMITE = {"energy": 1 / 2, "constant": 1 / (2 * math.pi), "linear": 1 / 4, "qua
 
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
-    """Errors by learner, d and n/d; sizes n_ε by learner and d; their exponents in d; the runs; and the descents."""
+    """Errors by learner, d and n/d; n_ε by learner and d; its exponents in d; the runs; the plateaus; the descents."""
     section, folder = scale.one_neuron, layout.results / "one_neuron"
     descent = pd.read_csv(folder / "descent.csv")
     ends = descent.groupby(["dimension", "ratio", "n", "run"], as_index=False).last()
@@ -29,6 +29,7 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
         "one_neuron_sizes": _geometric(sizes, ["learner", "dimension"], "size"),
         "one_neuron_exponents": _summary(runs, ["learner"], "exponent"),
         "one_neuron_runs": runs.assign(cell=runs["learner"]),
+        "one_neuron_plateaus": pd.DataFrame({"degree": range(3), "plateau": plateaus()}),
         "one_neuron_descent": longest[["dimension", "ratio", "run", "step", "test_error"]],
     }
 
@@ -46,7 +47,8 @@ def needed(section: OneNeuron, errors: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (learner, dimension, run), group in errors.groupby(["learner", "dimension", "run"]):
-        size = crossing(*group.sort_values("n")[["n", "test_error"]].to_numpy(float).T, section.error)
+        n, error = group.sort_values("n")[["n", "test_error"]].to_numpy(float).T
+        size = crossing(n, error, section.error)
         rows.append({"learner": learner, "dimension": dimension, "run": run, "size": size})
     return pd.DataFrame(rows)
 
@@ -63,7 +65,8 @@ def crossing(n: np.ndarray, error: np.ndarray, bound: float) -> float:
 
 def exponents(sizes: pd.DataFrame) -> pd.DataFrame:
     """The exponent of n_ε ∝ d^p by least squares in logarithms, of every learner and run that has it at all d."""
-    table = np.log(sizes.pivot(index=["learner", "run"], columns="dimension", values="size"))
+    logs = sizes.assign(log=np.log(sizes["size"]))
+    table = logs.pivot(index=["learner", "run"], columns="dimension", values="log")
     x = np.log(table.columns.to_numpy(float))
     x -= x.mean()
     return (table @ (x / (x**2).sum())).rename("exponent").reset_index()
