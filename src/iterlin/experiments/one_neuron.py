@@ -105,7 +105,7 @@ def descend(task: tuple[int, OneNeuron, int]) -> pd.DataFrame:
     largest = round(max(settings.ratios) * dimension)
     with jax.enable_x64(True):
         cells = list(product(settings.ratios, range(section.num_seeds)))
-        runs = [_padded(seed, section, dimension, round(ratio * dimension), largest, run) for ratio, run in cells]
+        runs = [padded(seed, section, dimension, round(ratio * dimension), largest, run) for ratio, run in cells]
         results = train_many(
             runs,
             loss=squared_error,
@@ -118,7 +118,8 @@ def descend(task: tuple[int, OneNeuron, int]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _padded(seed: int, section: OneNeuron, dimension: int, n: int, largest: int, run: int) -> Run:
+def padded(seed: int, section: OneNeuron, dimension: int, n: int, largest: int, run: int) -> Run:
+    """A run on the first n examples of a draw, with zeros for the others up to the largest n."""
     data, key = draw(seed, section, dimension, run)
     start = section.descent.initial_norm / math.sqrt(dimension) * jax.random.normal(key, (dimension,))
     known = jnp.arange(largest) < n
