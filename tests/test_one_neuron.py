@@ -14,6 +14,7 @@ from iterlin.claims import one_neuron as claims
 from iterlin.claims.verdicts import VERDICTS, judge
 from iterlin.config import load
 from iterlin.core import squared_error
+from iterlin.core.solvers.first_order import FirstOrder
 from iterlin.experiments.one_neuron import Neuron, draw, padded, regress
 from iterlin.figures import one_neuron as figures
 from iterlin.layout import Layout
@@ -33,6 +34,7 @@ def test_a_step_on_padded_examples_is_one_on_the_examples_alone():
     data, _ = draw(0, SECTION, 4, 1)
     run = padded(0, SECTION, 4, 6, 16, 1)
     assert 0 < jnp.linalg.norm(run.model.weight) < 0.03
+    assert isinstance(run.solver, FirstOrder)
 
     def loss(model, x, y):
         return jnp.mean(squared_error(jax.vmap(model)(x), y))

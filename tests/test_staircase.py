@@ -29,9 +29,9 @@ SMOKE = load(ROOT / "params.yaml").presets["smoke"]
 SECTION = SMOKE.staircase
 
 
-def test_harmonics_are_homogeneous_and_harmonic(degree=3):
+def test_harmonics_are_homogeneous_and_harmonic():
     """As polynomials without squares: their second differences vanish along every axis, at any distance."""
-    x = uniform(jax.random.key(0), 5, 6)
+    x, degree = uniform(jax.random.key(0), 5, 6), 3
     np.testing.assert_allclose(harmonic(2 * x, degree), 2**degree * harmonic(x, degree), rtol=1e-12)
     for axis in range(6):
         around = [harmonic(x.at[:, axis].add(step), degree) for step in (-1.0, 1.0)]
@@ -53,11 +53,11 @@ def test_growing_sets_have_the_predictions_of_each_by_itself():
     rng = np.random.default_rng(0)
     x, x_test, y = rng.normal(size=(12, 3)), rng.normal(size=(5, 3)), rng.normal(size=12)
     kernel, test = np.exp(x @ x.T), np.exp(x_test @ x.T)
-    grown = growing_ridge(jnp.asarray(kernel), jnp.asarray(test), jnp.asarray(y), 0.1)
+    grown = growing_ridge(jnp.asarray(kernel), jnp.asarray(test), jnp.asarray(y), 1.0)
     for n in (1, 5, 12):
-        other = KernelRidge(alpha=0.1, kernel="precomputed").fit(kernel[:n, :n], y[:n])
+        other = KernelRidge(alpha=1, kernel="precomputed").fit(kernel[:n, :n], y[:n])
         np.testing.assert_allclose(grown[n - 1], other.predict(test[:, :n]), rtol=1e-8)
-    own = kernel_ridge(jnp.asarray(kernel), jnp.asarray(y), 0.1)
+    own = kernel_ridge(jnp.asarray(kernel), jnp.asarray(y), 1.0)
     np.testing.assert_allclose(grown[-1], test @ own, rtol=1e-8)
 
 
