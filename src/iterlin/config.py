@@ -21,6 +21,7 @@ from iterlin.settings import (
     Filters,
     FixedRate,
     FlowCheck,
+    KernelLimit,
     KSweep,
     LeNet,
     Name,
@@ -73,6 +74,7 @@ class Scale(Strict):
     stability: Stability
     batches: Batches
     data_scaling: DataScaling
+    kernel_limit: KernelLimit
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

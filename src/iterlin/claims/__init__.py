@@ -9,6 +9,7 @@ from iterlin.claims import (
     data_scaling,
     filters,
     k_sweep,
+    kernel_limit,
     mnist,
     probes,
     stability,
@@ -31,4 +32,5 @@ CLAIMS = {
     "E-FILTER": ("filters_runs", filters.CLAIMS),
     "B-NTK": ("filters_runs", filters.NTK_CLAIMS),
     "E-BATCH": ("batches_runs", batches.CLAIMS),
+    "L-KERNEL": ("kernel_limit_exponents", kernel_limit.CLAIMS),
 }

@@ -154,6 +154,8 @@ def points(values: pd.Series) -> str:
 
 def _diverged(runs: pd.DataFrame) -> str:
     """Which runs diverged, as one reason why they did not reach their own end."""
+    if "outcome" not in runs:  # they are solved, not trained
+        return ""
     if "dial" in runs:
         names = runs["dial"] + " = " + runs["cell"]
     else:

@@ -9,6 +9,7 @@ from iterlin.figures import (
     data_scaling,
     filters,
     k_sweep,
+    kernel_limit,
     kernels,
     mnist,
     probes,
@@ -30,4 +31,5 @@ FIGURES = {
     **batches.FIGURES,
     **data_scaling.FIGURES,
     **stability.FIGURES,
+    **kernel_limit.FIGURES,
 }

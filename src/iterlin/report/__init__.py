@@ -5,7 +5,19 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report import adam, augmentation, batches, damp1d, damp_ce, data_scaling, filters, mnist, probes, stability
+from iterlin.report import (
+    adam,
+    augmentation,
+    batches,
+    damp1d,
+    damp_ce,
+    data_scaling,
+    filters,
+    kernel_limit,
+    mnist,
+    probes,
+    stability,
+)
 from iterlin.report.claims import claims_section
 from iterlin.report.diverged import diverged
 from iterlin.report.flow_check import flow
@@ -28,6 +40,7 @@ EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (
     filters.section,
     batches.section,
     data_scaling.section,
+    kernel_limit.section,
 )
 
 

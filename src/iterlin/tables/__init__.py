@@ -9,6 +9,7 @@ from iterlin.tables import (
     data_scaling,
     filters,
     k_sweep,
+    kernel_limit,
     mnist,
     probes,
     stability,
@@ -33,4 +34,5 @@ TABLES = (
     batches.tables,
     data_scaling.tables,
     stability.tables,
+    kernel_limit.tables,
 )

@@ -21,6 +21,7 @@ OTHERS = (
     "xor",
     "damp1d",
     "stability",
+    "kernel_limit",
     *EXPERIMENTS,
 )  # no cell of E-SWEEP depends on these
 
