@@ -21,6 +21,7 @@ from iterlin.settings import (
     Filters,
     FixedRate,
     FlowCheck,
+    KernelLimit,
     KSweep,
     LeNet,
     Name,
@@ -75,6 +76,7 @@ class Scale(Strict):
     stability: Stability
     batches: Batches
     data_scaling: DataScaling
+    kernel_limit: KernelLimit
     staircase: Staircase
     one_neuron: OneNeuron
 

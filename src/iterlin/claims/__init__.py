@@ -9,6 +9,7 @@ from iterlin.claims import (
     data_scaling,
     filters,
     k_sweep,
+    kernel_limit,
     mnist,
     one_neuron,
     probes,
@@ -33,6 +34,7 @@ CLAIMS = {
     "E-FILTER": ("filters_runs", filters.CLAIMS),
     "B-NTK": ("filters_runs", filters.NTK_CLAIMS),
     "E-BATCH": ("batches_runs", batches.CLAIMS),
+    "L-KERNEL": ("kernel_limit_exponents", kernel_limit.CLAIMS),
     "L-KRR": ("staircase_runs", staircase.CLAIMS),
     "L-RELU": ("one_neuron_runs", one_neuron.CLAIMS),
 }

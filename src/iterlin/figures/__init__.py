@@ -9,6 +9,7 @@ from iterlin.figures import (
     data_scaling,
     filters,
     k_sweep,
+    kernel_limit,
     kernels,
     mnist,
     one_neuron,
@@ -32,6 +33,7 @@ FIGURES = {
     **batches.FIGURES,
     **data_scaling.FIGURES,
     **stability.FIGURES,
+    **kernel_limit.FIGURES,
     **staircase.FIGURES,
     **one_neuron.FIGURES,
 }

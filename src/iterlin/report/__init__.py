@@ -13,6 +13,7 @@ from iterlin.report import (
     damp_ce,
     data_scaling,
     filters,
+    kernel_limit,
     mnist,
     one_neuron,
     probes,
@@ -41,6 +42,7 @@ EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (
     filters.section,
     batches.section,
     data_scaling.section,
+    kernel_limit.section,
     staircase.section,
     one_neuron.section,
 )

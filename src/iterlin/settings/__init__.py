@@ -10,6 +10,7 @@ from iterlin.settings.base import shown as shown
 from iterlin.settings.damp1d import Damp1D as Damp1D
 from iterlin.settings.damp_ce import DampCE as DampCE
 from iterlin.settings.filters import Filters as Filters
+from iterlin.settings.kernel_limit import KernelLimit as KernelLimit
 from iterlin.settings.lenet import MNIST as MNIST
 from iterlin.settings.lenet import Augmented as Augmented
 from iterlin.settings.lenet import Batches as Batches

@@ -9,6 +9,7 @@ from iterlin.tables import (
     data_scaling,
     filters,
     k_sweep,
+    kernel_limit,
     mnist,
     one_neuron,
     probes,
@@ -35,6 +36,7 @@ TABLES = (
     batches.tables,
     data_scaling.tables,
     stability.tables,
+    kernel_limit.tables,
     staircase.tables,
     one_neuron.tables,
 )

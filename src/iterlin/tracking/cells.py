@@ -21,6 +21,7 @@ OTHERS = (
     "xor",
     "damp1d",
     "stability",
+    "kernel_limit",
     "staircase",
     "one_neuron",
     *EXPERIMENTS,
