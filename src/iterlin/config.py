@@ -22,15 +22,18 @@ from iterlin.settings import (
     Filters,
     FixedRate,
     FlowCheck,
+    KernelLimit,
     KSweep,
     LazyFlow,
     LeNet,
     Name,
+    OneNeuron,
     Probes,
     Sensitivity,
     Solved,
     Stability,
     StableRate,
+    Staircase,
     Strict,
     Training,
     require_examples,
@@ -77,6 +80,9 @@ class Scale(Strict):
     data_scaling: DataScaling
     lazy_flow: LazyFlow
     decay: Decay
+    kernel_limit: KernelLimit
+    staircase: Staircase
+    one_neuron: OneNeuron
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

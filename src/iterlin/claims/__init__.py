@@ -10,10 +10,13 @@ from iterlin.claims import (
     decay,
     filters,
     k_sweep,
+    kernel_limit,
     lazy_flow,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
     xor,
 )
 from iterlin.claims.verdicts import judge as judge
@@ -35,4 +38,7 @@ CLAIMS = {
     "E-BATCH": ("batches_runs", batches.CLAIMS),
     "L-LAZY": ("lazy_flow_slopes", lazy_flow.CLAIMS),
     "L-DECAY": ("decay_runs", decay.CLAIMS),
+    "L-KERNEL": ("kernel_limit_exponents", kernel_limit.CLAIMS),
+    "L-KRR": ("staircase_runs", staircase.CLAIMS),
+    "L-RELU": ("one_neuron_runs", one_neuron.CLAIMS),
 }

@@ -10,11 +10,14 @@ from iterlin.figures import (
     decay,
     filters,
     k_sweep,
+    kernel_limit,
     kernels,
     lazy_flow,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
     xor,
 )
 
@@ -34,4 +37,7 @@ FIGURES = {
     **stability.FIGURES,
     **lazy_flow.FIGURES,
     **decay.FIGURES,
+    **kernel_limit.FIGURES,
+    **staircase.FIGURES,
+    **one_neuron.FIGURES,
 }

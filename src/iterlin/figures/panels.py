@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -23,3 +25,9 @@ def equivalence_margin(axes: Axes, margin: float) -> None:
     """Where a difference is none."""
     axes.axhspan(-margin, margin, color="0.85", zorder=0, linewidth=0, label=f"± {100 * margin:g} points")
     axes.axhline(0, color="0.35", linewidth=0.8)
+
+
+def dimension_colours(dimensions: pd.Series) -> dict[int, Any]:
+    """A colour for every input dimension d: cividis over their order, apart from the colours of K and λ."""
+    found = sorted(set(dimensions))
+    return dict(zip(found, mpl.colormaps["cividis"](np.linspace(0, 0.9, len(found))), strict=True))

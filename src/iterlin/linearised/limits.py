@@ -2,23 +2,27 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
 from iterlin.linearised.two_layer import Activation, derivative
 
-RADIUS = 9.0  # the Gaussian beyond it is below the rounding of float64
-RADIAL, ANGULAR = 80, 24  # nodes: along a ray, and in each of four sectors
+RADIUS = 8.5  # the Gaussian beyond it is below the rounding of float64
+RADIAL, ANGULAR = 80, 48  # nodes: along a ray, and in each of four sectors; enough for inputs of norm up to 2√d
 DEGREE = 48  # of the polynomial in the angle
 
 Limit = Callable[[Activation, Array, Array], Array]
 
 
+@eqx.filter_jit
 def rf_limit(activation: Activation, x: Float[Array, "n d"], x2: Float[Array, "m d"]) -> Float[Array, "n m"]:
     """K^RF(x₁, x₂) = E_w σ(⟨w, x₁⟩) σ(⟨w, x₂⟩).
 
@@ -26,11 +30,12 @@ def rf_limit(activation: Activation, x: Float[Array, "n d"], x2: Float[Array, "m
     2009, eq. 6) over 2d. Other activations are integrated (`_expectation`).
     """
     if activation is jax.nn.relu:
-        angle, norms = _angles(x, x2), _norms(x)[:, None] * _norms(x2)
+        angle, norms = _angles(x, x2), jnp.outer(_norms(x), _norms(x2))
         return norms * (jnp.sin(angle) + (math.pi - angle) * jnp.cos(angle)) / (2 * math.pi)
     return _expectation(activation, x, x2)
 
 
+@eqx.filter_jit
 def nt_limit(activation: Activation, x: Float[Array, "n d"], x2: Float[Array, "m d"]) -> Float[Array, "n m"]:
     """K^NT(x₁, x₂) = ⟨x₁, x₂⟩/d E_w σ'(⟨w, x₁⟩) σ'(⟨w, x₂⟩).
 
@@ -56,6 +61,19 @@ def on_sphere(limit: Limit, activation: Activation) -> Callable[[Array, Array], 
     return jax.jit(lambda x, x2: chebyshev.chebval(2 * _angles(x, x2) / math.pi - 1, series))
 
 
+@jax.jit
+def whitened_error(kernel: Float[Array, "n n"], limit: Float[Array, "n n"]) -> Float[Array, ""]:
+    """‖K^{−1/2} K_N K^{−1/2} − I‖_op, with K the limit (L thm 2).
+
+    With K = CCᵀ it is computed from C⁻¹ K_N C⁻ᵀ, which has the same eigenvalues. It is NaN where the limit is not
+    positive definite to rounding.
+    """
+    factor = jnp.linalg.cholesky(limit)
+    half = solve_triangular(factor, kernel, lower=True)
+    eigenvalues = jnp.linalg.eigvalsh(solve_triangular(factor, half.T, lower=True))
+    return jnp.max(jnp.abs(eigenvalues - 1))
+
+
 def _expectation(g: Activation, x: Float[Array, "n d"], x2: Float[Array, "m d"]) -> Float[Array, "n m"]:
     """E_w g(⟨w, x₁⟩) g(⟨w, x₂⟩), by Gauss and Legendre's rule in polar coordinates.
 
@@ -68,9 +86,9 @@ def _expectation(g: Activation, x: Float[Array, "n d"], x2: Float[Array, "m d"])
 
     def entry(norm, norm2, angle):
         edges = jnp.array([-math.pi / 2, angle - math.pi / 2, math.pi / 2, angle + math.pi / 2, 3 * math.pi / 2])
-        phi, angular = _legendre(ANGULAR, edges[:-1, None], edges[1:, None])
-        first = g(norm * radii[:, None, None] * jnp.cos(phi))
-        second = g(norm2 * radii[:, None, None] * jnp.cos(phi - angle))
+        phi, angular = jax.vmap(partial(_legendre, ANGULAR))(edges[:-1], edges[1:])
+        first = g(norm * jnp.multiply.outer(radii, jnp.cos(phi)))
+        second = g(norm2 * jnp.multiply.outer(radii, jnp.cos(phi - angle)))
         return jnp.einsum("rsa,rsa,r,sa->", first, second, radial, angular)
 
     row = jax.vmap(entry, in_axes=(None, 0, 0))
@@ -93,7 +111,9 @@ def _angles(x: Float[Array, "n d"], x2: Float[Array, "m d"]) -> Float[Array, "n 
     """θ = ∠(x₁, x₂), to rounding also near 0 and π, where the arc cosine loses half of the digits (Kahan)."""
     u, v = x / jnp.linalg.norm(x, axis=1, keepdims=True), x2 / jnp.linalg.norm(x2, axis=1, keepdims=True)
 
+    norm = jnp.linalg.norm
+
     def row(one):
-        return 2 * jnp.arctan2(jnp.linalg.norm(one - v, axis=1), jnp.linalg.norm(one + v, axis=1))
+        return 2 * jnp.arctan2(norm(one[None] - v, axis=1), norm(one[None] + v, axis=1))
 
     return jax.lax.map(row, u)

@@ -26,6 +26,7 @@ class TwoLayer(eqx.Module):
         return self.scale * (self.activation(x @ self.weights.T) @ self.outputs)[..., None]
 
 
+@eqx.filter_jit
 def two_layer(
     width: int, dimension: int, scale: float, activation: Activation, key: Array, *, antisymmetric: bool = True
 ) -> TwoLayer:
@@ -40,13 +41,11 @@ def two_layer(
         raise ValueError(f"antisymmetric pairs need an even width, not {width}")
     of_weights, of_signs = jax.random.split(key)
     if antisymmetric:
-        half = jax.random.normal(of_weights, (width // 2, dimension))
-        signs, weights = jnp.repeat(jnp.array([1.0, -1.0]), width // 2), jnp.concatenate([half, half])
+        signs = jnp.repeat(jnp.array([1.0, -1.0]), width // 2)
+        weights = jnp.tile(jax.random.normal(of_weights, (width // 2, dimension)), (2, 1))
     else:
-        signs, weights = (
-            jax.random.rademacher(of_signs, (width,), float),
-            jax.random.normal(of_weights, (width, dimension)),
-        )
+        signs = jax.random.rademacher(of_signs, (width,), float)
+        weights = jax.random.normal(of_weights, (width, dimension))
     return TwoLayer(signs, weights / math.sqrt(dimension), scale, activation)
 
 
@@ -60,11 +59,13 @@ def nt_features(model: TwoLayer, x: Float[Array, "n d"]) -> Float[Array, "n Nd"]
     return jnp.einsum("nN,nd->nNd", _slopes(model, x), x).reshape(len(x), -1)
 
 
+@eqx.filter_jit
 def rf_kernel(model: TwoLayer, x: Float[Array, "n d"], x2: Float[Array, "m d"]) -> Float[Array, "n m"]:
     """K_N^RF = γ² Σᵢ σ(⟨wᵢ, x₁⟩) σ(⟨wᵢ, x₂⟩) (L §1.2)."""
     return rf_features(model, x) @ rf_features(model, x2).T
 
 
+@eqx.filter_jit
 def nt_kernel(model: TwoLayer, x: Float[Array, "n d"], x2: Float[Array, "m d"]) -> Float[Array, "n m"]:
     """K_N^NT = γ²/d Σᵢ aᵢ² ⟨x₁, x₂⟩ σ'(⟨wᵢ, x₁⟩) σ'(⟨wᵢ, x₂⟩), without φ_NT (L §1.2, which drops aᵢ²: it is one)."""
     return (x @ x2.T) * (_slopes(model, x) @ _slopes(model, x2).T)

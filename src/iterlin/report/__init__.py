@@ -14,10 +14,13 @@ from iterlin.report import (
     data_scaling,
     decay,
     filters,
+    kernel_limit,
     lazy_flow,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
 )
 from iterlin.report.claims import claims_section
 from iterlin.report.diverged import diverged
@@ -41,8 +44,11 @@ EXPERIMENTS: tuple[Callable[[Scale, Tables], str], ...] = (
     filters.section,
     batches.section,
     data_scaling.section,
+    kernel_limit.section,
+    staircase.section,
     lazy_flow.section,
     decay.section,
+    one_neuron.section,
 )
 
 

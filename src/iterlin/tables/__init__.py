@@ -10,10 +10,13 @@ from iterlin.tables import (
     decay,
     filters,
     k_sweep,
+    kernel_limit,
     lazy_flow,
     mnist,
+    one_neuron,
     probes,
     stability,
+    staircase,
     xor,
 )
 from iterlin.tables.summaries import ACCURACIES as ACCURACIES
@@ -37,4 +40,7 @@ TABLES = (
     stability.tables,
     lazy_flow.tables,
     decay.tables,
+    kernel_limit.tables,
+    staircase.tables,
+    one_neuron.tables,
 )

@@ -23,6 +23,9 @@ OTHERS = (
     "stability",
     "lazy_flow",
     "decay",
+    "kernel_limit",
+    "staircase",
+    "one_neuron",
     *EXPERIMENTS,
 )  # no cell of E-SWEEP depends on these
 
