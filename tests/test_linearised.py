@@ -10,7 +10,7 @@ from jax.scipy.special import erf
 from scipy.integrate import dblquad
 from sklearn.kernel_ridge import KernelRidge
 
-from iterlin.core import Flow, Linearised, Never, empirical_ntk_by_leaf, functional, squared_error, train
+from iterlin.core import ClosedForm, Linearised, Never, empirical_ntk_by_leaf, functional, squared_error, train
 from iterlin.linearised.limits import nt_limit, on_sphere, rf_limit, whitened_error
 from iterlin.linearised.regression import feature_ridge, kernel_ridge
 from iterlin.linearised.two_layer import (
@@ -53,10 +53,9 @@ def close(found, expected, rtol=1e-12, atol=1e-14):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("activation", [jnp.tanh, RELU])
-def test_the_blocks_of_the_jacobian_are_the_feature_maps(activation):
+def test_the_blocks_of_the_jacobian_are_the_feature_maps():
     """L-DECOMP: the a-block is φ_RF and the W-block is √d φ_NT."""
-    model, x = network(activation), inputs()
+    model, x = network(), inputs()
     params, fn = functional(model)
     jacobian = Linearised(fn, params).jacobian(x)
     close(jacobian[:, :6], rf_features(model, x))
@@ -141,9 +140,9 @@ def test_kernels_of_wide_networks_are_near_their_limits():
     model = network(activation, width, width**-0.5, dimension=3)
     z, z2 = x @ model.weights.T, x2 @ model.weights.T
     for kernel, limit, of in ((rf_kernel, rf_limit, activation), (nt_kernel, nt_limit, derivative(activation))):
-        products = of(z)[:, None] * of(z2)[None]
-        deviation = jnp.std(products, axis=2) * (1 if of is activation else jnp.abs(x @ x2.T) / 3)
-        error = jnp.abs(kernel(model, x, x2) - limit(activation, x, x2))
+        products = np.asarray(of(z))[:, None] * np.asarray(of(z2))
+        deviation = products.std(axis=2) * (1 if of is activation else np.abs(x @ x2.T) / 3)
+        error = np.abs(kernel(model, x, x2) - np.asarray(limit(activation, x, x2)))
         assert (error < 5 * deviation / np.sqrt(width)).all()
 
 
@@ -155,7 +154,7 @@ def test_on_the_sphere_a_limit_is_a_function_of_the_angle(limit):
 
 def test_limits_turn_with_their_inputs():
     x, x2 = inputs(), inputs(key=1)
-    turn = jnp.linalg.qr(inputs(4, key=2))[0]
+    turn = np.linalg.qr(inputs(4, key=2))[0]
     for limit in LIMITS.values():
         close(limit(gelu, x @ turn, x2 @ turn), limit(gelu, x, x2), rtol=1e-11)
 
@@ -178,7 +177,7 @@ def test_the_kernel_trick_and_the_feature_space_predict_alike():
 
 
 def test_without_a_ridge_features_interpolate_with_the_least_norm():
-    phi, y = inputs(4, 9), inputs(4, 1, key=1)[:, 0]
+    phi, y = inputs(5, 24), inputs(5, 2, key=1)
     close(feature_ridge(phi, y, 0.0), np.linalg.pinv(phi) @ y, rtol=1e-9)
 
 
@@ -197,8 +196,8 @@ def test_lazy_training_predicts_as_a_published_implementation():
     model = TwoLayer(outputs, weights, published["scale"], jnp.tanh)
     x, x2, y = GIVEN.values()
     close(rf_kernel(model, x, x) + 3 * nt_kernel(model, x, x), published["empirical_ntk"])
-    solver = Flow(published["time"] / 1000, tolerance=1e-8)
-    result = train(model, {"train": (x, y)}, loss=squared_error, solver=solver, schedule=Never(), num_steps=1000)
+    solver = ClosedForm(published["time"], continuous=True)
+    result = train(model, {"train": (x, y)}, loss=squared_error, solver=solver, schedule=Never(), num_steps=1)
     params, fn = functional(model)
     for name, where in (("train", x), ("test", x2)):
-        close(Linearised(fn, params)(functional(result.model)[0], where), published["lazy"][name], rtol=1e-5)
+        close(Linearised(fn, params)(functional(result.model)[0], where), published["lazy"][name], rtol=1e-9)

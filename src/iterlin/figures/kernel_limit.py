@@ -43,7 +43,7 @@ def _draw(axes: Axes, kernel: str, varied: str, points: pd.DataFrame, fit: pd.Se
     axes.plot(points[varied], fit["constant_mean"] * points["bound"], color=color, label=f"{name}: ∝ {in_words}")
     if varied == "N":
         text = f"fitted: {fit['exponent_mean']:.3f} [{fit['exponent_low']:.3f}, {fit['exponent_high']:.3f}]"
-        axes.plot([], [], marker, color=color, label=text)
+        axes.plot([], [], marker, color=color, label=text.replace("-", "−"))
 
 
 FIGURES = {"kernel_limit": kernel_limit}
