@@ -114,7 +114,8 @@ def test_the_traced_ntk_is_that_of_the_library_and_the_sum_of_its_parts(model):
 def test_what_is_read_of_an_mlp_is_its_first_layers():
     model, x = MLP((4, 3, 1), 2, width=6, depth=3, key=jax.random.key(0)), jnp.arange(12.0).reshape(4, 3, 1)
     first, second = model.activations(x)
-    assert first == pytest.approx(np.maximum(jnp.tensordot(x, model.filters, 3) + model.layers.layers[0].bias, 0))
+    bias = jnp.asarray(model.layers.layers[0].bias)
+    assert first == pytest.approx(np.maximum(jnp.tensordot(x, model.filters, 3) + bias, 0))
     assert model.layers.layers[3](jax.nn.relu(model.layers.layers[2](second))) == pytest.approx(model(x))
 
 

@@ -36,9 +36,9 @@ CLAIMS = {
     "E-FILTER": ("filters_runs", filters.CLAIMS),
     "B-NTK": ("filters_runs", filters.NTK_CLAIMS),
     "E-BATCH": ("batches_runs", batches.CLAIMS),
-    "L-LAZY": ("lazy_flow_slopes", lazy_flow.CLAIMS),
-    "L-DECAY": ("decay_runs", decay.CLAIMS),
     "L-KERNEL": ("kernel_limit_exponents", kernel_limit.CLAIMS),
     "L-KRR": ("staircase_runs", staircase.CLAIMS),
+    "L-LAZY": ("lazy_flow_slopes", lazy_flow.CLAIMS),
+    "L-DECAY": ("decay_runs", decay.CLAIMS),
     "L-RELU": ("one_neuron_runs", one_neuron.CLAIMS),
 }

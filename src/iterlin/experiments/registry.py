@@ -21,6 +21,8 @@ class Experiment(NamedTuple):
     label: str = "{}"
 
 
+# Those of the lecture, which are not in the plan: at any scale they take minutes.
+LECTURE = ("kernel_limit", "staircase", "lazy_flow", "decay", "one_neuron")
 EXPERIMENTS = {
     "adam": Experiment("E-ADAM", adam),
     "damp_ce": Experiment("E-DAMPCE", damp_ce, "λ = {}"),

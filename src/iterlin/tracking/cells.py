@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from iterlin.config import Scale
 from iterlin.experiments.k_sweep import tgn_recipe
 from iterlin.experiments.recipe import Recipe
-from iterlin.experiments.registry import EXPERIMENTS
+from iterlin.experiments.registry import EXPERIMENTS, LECTURE
 from iterlin.layout import Layout
 
 OTHERS = (
@@ -21,11 +21,7 @@ OTHERS = (
     "xor",
     "damp1d",
     "stability",
-    "lazy_flow",
-    "decay",
-    "kernel_limit",
-    "staircase",
-    "one_neuron",
+    *LECTURE,
     *EXPERIMENTS,
 )  # no cell of E-SWEEP depends on these
 
