@@ -9,6 +9,7 @@ import zipfile
 import pandas as pd
 import pytest
 
+from iterlin.experiments.registry import LECTURE
 from tests.clone import Clone, run_in
 
 READERS = {"tables", "plots", "plots_page", "claims", "report", "track"}
@@ -59,11 +60,12 @@ def test_one_command_makes_everything(clone):
         "augmentation",
         "probes",
         "filters",
+        *LECTURE,
     }
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 21
+    assert page.count("<svg") == 27
     assert "<img" not in page
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
 

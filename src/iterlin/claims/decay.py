@@ -1,9 +1,8 @@
 """The claims of L-DECAY (L lemma 1). A bound on every trajectory is refuted by one that breaks it: p is 0 or 1."""
 
 import pandas as pd
-from scipy import stats
 
-from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below
+from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, shown, within
 
 ROUNDING = 1e-6  # of log L, which float64 and the integrator's tolerance leave
 MARGIN = 0.1  # of a ratio of rates; without the square it would be σ_min, which is not near one
@@ -23,10 +22,8 @@ def _rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
     ratios = runs[runs["cell"] == LINEARISED].groupby("run")["ratio"].mean()
     if len(ratios) < MIN_RUNS or ratios.isna().any():
         return None
-    mean, half = float(ratios.mean()), float(stats.t.ppf(0.975, len(ratios) - 1) * stats.sem(ratios))
-    p_outside = min(1, 2 * min(p_above(ratios, 1 + margin), p_below(ratios, 1 - margin)))
-    text = f"measured rate over 2γ²σ_min(J₀)²/n {mean:.3f} [{mean - half:.3f}, {mean + half:.3f}]"
-    return Evidence(max(p_below(ratios, 1 + margin), p_above(ratios, 1 - margin)), p_outside, text)
+    text = f"measured rate over 2γ²σ_min(J₀)²/n {shown(ratios, '.3f')}"
+    return Evidence(*within(ratios, 1 - margin, 1 + margin), text)
 
 
 CLAIMS = (

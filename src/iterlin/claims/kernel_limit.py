@@ -1,9 +1,8 @@
-"""The claims of L-KERNEL (L thm 2), on exponents that are fitted in every run."""
+"""The claims of L-KERNEL (L theorem 2), on exponents that are fitted in every run."""
 
 import pandas as pd
-from scipy import stats
 
-from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below
+from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, interval, p_above, p_below, shown, within
 
 THEORY = 0.5
 MARGIN = 0.05
@@ -14,28 +13,15 @@ def _values(exponents: pd.DataFrame, cell: str, column: str) -> pd.Series | None
     return values if len(values) >= MIN_RUNS else None
 
 
-def _interval(values: pd.Series) -> tuple[float, float]:
-    """The 95 % t-interval of the mean."""
-    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    return float(values.mean()) - half, float(values.mean()) + half
-
-
-def _text(values: pd.Series) -> str:
-    low, high = _interval(values)
-    return f"{values.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
 def _near(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
     """Within ± margin of −½ (two one-sided tests); the opposite is that it lies outside."""
     values = _values(exponents, f"{kernel}, N", "exponent")
     if values is None:
         return None
-    low, high = -THEORY - margin, -THEORY + margin
-    p_outside = min(1, 2 * min(p_below(values, low), p_above(values, high)))
-    bottom, top = _interval(values)
-    inside = "contains" if bottom <= -THEORY <= top else "does not contain"
-    text = f"exponent in N {_text(values)}, which {inside} −1/2"
-    return Evidence(max(p_above(values, low), p_below(values, high)), p_outside, text)
+    low, high = interval(values)
+    inside = "contains" if low <= -THEORY <= high else "does not contain"
+    text = f"exponent in N {shown(values, '+.3f')}, which {inside} −1/2"
+    return Evidence(*within(values, -THEORY - margin, -THEORY + margin), text)
 
 
 def _no_faster(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
@@ -43,14 +29,14 @@ def _no_faster(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence 
     values, plain = (_values(exponents, f"{kernel}, n", column) for column in ("with_log", "exponent"))
     if values is None or plain is None:
         return None
-    text = f"exponent in the squared bound with its logarithm {_text(values)}, without {_text(plain)}"
+    text = f"exponent in the squared bound with its logarithm {shown(values, '+.3f')}, without {shown(plain, '+.3f')}"
     return Evidence(p_below(values, THEORY + margin), p_above(values, THEORY + margin), text)
 
 
 CLAIMS = (
     Claim(
         "L-KERNEL-1",
-        "L thm 2",
+        "L theorem 2",
         "The whitened error of the neural tangent kernel falls as N^(−1/2).",
         "Õ(√((n + d)/(Nd)))",
         "slope of log error in log N, a fit a run: within ± margin of −1/2, equivalence",
@@ -59,7 +45,7 @@ CLAIMS = (
     ),
     Claim(
         "L-KERNEL-2",
-        "L thm 2",
+        "L theorem 2",
         "The whitened error of the random-feature kernel falls as N^(−1/2).",
         "similar picture holds for random features",
         "slope of log error in log N, a fit a run: within ± margin of −1/2, equivalence",
@@ -68,7 +54,7 @@ CLAIMS = (
     ),
     Claim(
         "L-KERNEL-3",
-        "L thm 2",
+        "L theorem 2",
         "With n the error of the neural tangent kernel grows no faster than √(n + d), up to a logarithm.",
         "Õ(√((n + d)/(Nd)))",
         "slope of log error in log((n + d) log 2n), a fit a run: below 1/2 + margin, one-sided",
@@ -77,7 +63,7 @@ CLAIMS = (
     ),
     Claim(
         "L-KERNEL-4",
-        "L thm 2",
+        "L theorem 2",
         "With n the error of the random-feature kernel grows no faster than √n, up to a logarithm.",
         "similar picture holds for random features",
         "slope of log error in log(n log 2n), a fit a run: below 1/2 + margin, one-sided",

@@ -1,9 +1,8 @@
 """The claims of L-LAZY (L theorem 3), on the exponents in N of the distance, a fit for every γ = N^−p and run."""
 
 import pandas as pd
-from scipy import stats
 
-from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below
+from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below, shown, within
 
 MARGIN = 0.1  # of an exponent: what counts as none
 CRITICAL = 1.0  # γ = 1/N
@@ -23,7 +22,7 @@ def _vanishes(slopes: pd.DataFrame, margin: float, name: str) -> Evidence | None
     lazy = {exponent: values for exponent, values in found.items() if exponent < CRITICAL}
     p_all = max(p_below(values, 0) for values in lazy.values())
     p_one = min(1, len(lazy) * min(p_above(values, -margin) for values in lazy.values()))
-    text = "; ".join(f"γ = N^−{exponent:g}: exponent {_text(values)}" for exponent, values in lazy.items())
+    text = "; ".join(f"γ = N^−{exponent:g}: exponent {shown(values, '.2f')}" for exponent, values in lazy.items())
     return Evidence(p_all, p_one, text)
 
 
@@ -33,13 +32,7 @@ def _stays(slopes: pd.DataFrame, margin: float) -> Evidence | None:
     if found is None:
         return None
     values = found[CRITICAL]
-    p_outside = min(1, 2 * min(p_above(values, margin), p_below(values, -margin)))
-    return Evidence(max(p_below(values, margin), p_above(values, -margin)), p_outside, f"exponent {_text(values)}")
-
-
-def _text(values: pd.Series) -> str:
-    mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    return f"{mean:.2f} [{mean - half:.2f}, {mean + half:.2f}]"
+    return Evidence(*within(values, -margin, margin), f"exponent {shown(values, '.2f')}")
 
 
 CLAIMS = (

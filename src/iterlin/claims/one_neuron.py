@@ -7,8 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below
-from iterlin.tables.summaries import interval
+from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below, shown
 
 MARGIN = 0.25  # of exponents: a quarter of the way from d to d²
 STEADY = 0.25  # of the ratio of two rates
@@ -25,7 +24,7 @@ def _linear(runs: pd.DataFrame, margin: float) -> Evidence | None:
     values = _values(runs, DESCENT, "exponent")
     if values is None:
         return None
-    return Evidence(p_below(values, 1 + margin), p_above(values, 1 + margin), f"exponent {_interval(values)}")
+    return Evidence(p_below(values, 1 + margin), p_above(values, 1 + margin), f"exponent {shown(values, '.2f')}")
 
 
 def _more(runs: pd.DataFrame, margin: float, learners: tuple[str, ...]) -> Evidence | None:
@@ -36,7 +35,7 @@ def _more(runs: pd.DataFrame, margin: float, learners: tuple[str, ...]) -> Evide
         return None
     p_all = max(p_above(values, 1 + margin) for values in whole.values())
     p_one = min(p_below(values, 1 + margin) for values in whole.values())
-    text = "; ".join(f"{learner}: exponent {_interval(values)}" for learner, values in whole.items())
+    text = "; ".join(f"{learner}: exponent {shown(values, '.2f')}" for learner, values in whole.items())
     return Evidence(p_all, min(1, len(whole) * p_one), text)
 
 
@@ -44,11 +43,7 @@ def _exponential(runs: pd.DataFrame, margin: float) -> Evidence | None:
     values = _values(runs, DESCENT, "steadiness")
     if values is None:
         return None
-    return Evidence(p_above(values, 1 - margin), p_below(values, 1 - margin), f"ratio {_interval(values)}")
-
-
-def _interval(values: pd.Series) -> str:
-    return "{mean:.2f} [{low:.2f}, {high:.2f}]".format(**interval(values))
+    return Evidence(p_above(values, 1 - margin), p_below(values, 1 - margin), f"ratio {shown(values, '.2f')}")
 
 
 CLAIMS = (

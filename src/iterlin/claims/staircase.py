@@ -6,9 +6,8 @@ Errors are in units of ‖f*‖² = 1. The theorem is one of d → ∞: a platea
 from functools import partial
 
 import pandas as pd
-from scipy import stats
 
-from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, p_above, p_below, trend
+from iterlin.claims.verdicts import MIN_RUNS, Claim, Evidence, shown, trend, within
 
 MARGIN = 0.1  # half of the lowest step of the staircase
 MIDDLE = 0.5  # of a plateau, in log n / log d
@@ -23,10 +22,9 @@ def _on_plateaus(runs: pd.DataFrame, margin: float, kernel: str) -> Evidence | N
         gaps[f"l = {degree} at d = {largest}"] = rows.loc[rows["dimension"] == largest, "gap"]
     if not gaps or min(map(len, gaps.values())) < MIN_RUNS:
         return None
-    p_within = max(max(p_below(gap, margin), p_above(gap, -margin)) for gap in gaps.values())
-    p_outside = min(min(p_above(gap, margin), p_below(gap, -margin)) for gap in gaps.values())
-    text = "; ".join(f"{name}: {_interval(gap)}" for name, gap in gaps.items())
-    return Evidence(p_within, min(1, 2 * len(gaps) * p_outside), f"test error minus ‖P_{{>l}} f*‖², {text}")
+    inside, outside = zip(*(within(gap, -margin, margin) for gap in gaps.values()), strict=True)
+    text = "; ".join(f"{name}: {shown(gap, '+.3f')}" for name, gap in gaps.items())
+    return Evidence(max(inside), min(1, len(gaps) * min(outside)), f"test error minus ‖P_{{>l}} f*‖², {text}")
 
 
 def _closer(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -47,11 +45,6 @@ def _steeper(runs: pd.DataFrame, margin: float) -> Evidence | None:
     table = (around[AROUND[0]] - around[AROUND[1]]).unstack()
     found = ", ".join(f"{value:.3f} at d = {dimension}" for dimension, value in table.mean().items())
     return trend(table, f"mean fall: {found}")
-
-
-def _interval(values: pd.Series) -> str:
-    mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    return f"{mean:+.3f} [{mean - half:+.3f}, {mean + half:+.3f}]"
 
 
 CLAIMS = (

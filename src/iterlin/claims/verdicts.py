@@ -105,10 +105,15 @@ def equivalent(differences: Mapping[str, pd.Series], margin: float, note: str = 
     """All mean differences lie within ± margin (two one-sided tests each); the opposite is that one lies outside."""
     if not differences:
         return None
-    p_within = max(max(p_below(d, margin), p_above(d, -margin)) for d in differences.values())
-    p_outside = min(min(p_above(d, margin), p_below(d, -margin)) for d in differences.values())
+    inside, outside = zip(*(within(d, -margin, margin) for d in differences.values()), strict=True)
     text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
-    return Evidence(p_within, min(1, 2 * len(differences) * p_outside), text + note)
+    return Evidence(max(inside), min(1, len(differences) * min(outside)), text + note)
+
+
+def within(values: pd.Series, low: float, high: float) -> tuple[float, float]:
+    """p of the mean lying between the bounds (two one-sided tests), and of it lying outside."""
+    outside = 2 * min(p_above(values, high), p_below(values, low))
+    return max(p_below(values, high), p_above(values, low)), min(1, outside)
 
 
 def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
@@ -148,8 +153,19 @@ def trend(values: pd.DataFrame | None, text: str) -> Evidence | None:
 
 def points(values: pd.Series) -> str:
     """Mean and 95 % t-interval, in points."""
+    return shown(100 * values, "+.1f")
+
+
+def shown(values: pd.Series, form: str) -> str:
+    """Mean and 95 % t-interval."""
+    low, high = interval(values)
+    return f"{values.mean():{form}} [{low:{form}}, {high:{form}}]"
+
+
+def interval(values: pd.Series) -> tuple[float, float]:
+    """The 95 % t-interval of the mean."""
     mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    return f"{100 * mean:+.1f} [{100 * (mean - half):+.1f}, {100 * (mean + half):+.1f}]"
+    return mean - half, mean + half
 
 
 def _diverged(runs: pd.DataFrame) -> str:

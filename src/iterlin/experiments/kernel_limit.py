@@ -1,4 +1,4 @@
-"""L-KERNEL (L thm 2): how far the kernels of finite networks are from their limits, over N and over n.
+"""L-KERNEL (L theorem 2): how far the kernels of finite networks are from their limits, over N and over n.
 
 In float64: the limits are factorised, and the error is small against their largest eigenvalue.
 """

@@ -63,7 +63,7 @@ def on_sphere(limit: Limit, activation: Activation) -> Callable[[Array, Array], 
 
 @jax.jit
 def whitened_error(kernel: Float[Array, "n n"], limit: Float[Array, "n n"]) -> Float[Array, ""]:
-    """‖K^{−1/2} K_N K^{−1/2} − I‖_op, with K the limit (L thm 2).
+    """‖K^{−1/2} K_N K^{−1/2} − I‖_op, with K the limit (L theorem 2).
 
     With K = CCᵀ it is computed from C⁻¹ K_N C⁻ᵀ, which has the same eigenvalues. It is NaN where the limit is not
     positive definite to rounding.

@@ -20,7 +20,7 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def bound(points: pd.DataFrame) -> pd.Series:
-    """The square of the bound, without its constant, by rows: (n + d)/(Nd) for NT (L thm 2), and n/N for RF.
+    """The square of the bound, without its constant, by rows: (n + d)/(Nd) for NT (L theorem 2), and n/N for RF.
 
     The lecture says that RF is similar. Its kernel sums one number squared a neuron, not d of them, so matrix
     Bernstein's inequality gives n/N.
