@@ -33,13 +33,13 @@ def reproduce(scale: Scale) -> list[str]:
 
     **Raises**: `SystemExit` if `JOBS` is no such number, or if a stage fails; the other cells end first, and are kept.
     """
-    ran: list[str] = []
-    if changed_stages():
-        ran += _dvc("repro", f"regime@{scale.name}", f"prepare_mnist@{scale.name}")  # all that cells read
+    if not changed_stages():
+        return []
+    ran = _dvc("repro", f"regime@{scale.name}", f"prepare_mnist@{scale.name}")  # all that cells read
+    if changed := changed_stages():
         limit_workers(scale)
         workers = num_workers(scale.threads)
-        changed = changed_stages()
-        independent = [*(f"{stage}@{scale.name}" for stage in LECTURE), *cells_of(scale)]  # of what others write
+        independent = [*cells_of(scale), *(f"{stage}@{scale.name}" for stage in LECTURE)]  # of what others write
         cells = [cell for cell in independent if cell in changed]
         jobs = min(len(cells), whole_number("JOBS", workers))
         if jobs > 1:

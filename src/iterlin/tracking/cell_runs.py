@@ -15,6 +15,13 @@ from iterlin.tracking.store import Store
 from iterlin.tracking.trained import Training, trainings
 
 SEEDS = 10  # a cell with more runs shows their means only
+# What a seed shows of what was recorded. All of it is in the cell's means and files: the database takes longest.
+CURVES = [
+    f"{model}_{split}_{name}"
+    for model in ("network", "proxy")
+    for split in ("train", "test")
+    for name in ("loss", "accuracy")
+]
 
 
 class Context(NamedTuple):
@@ -66,7 +73,7 @@ def _show_seed(
     run = store.create(f"{cell.name}, run {row['run']}", tags, trained.start if trained else None, parent)
     numbers = seed_summary(row) | (trained.metrics() if trained else {})
     times = trained.times if trained and len(trained.times) == len(own) else None
-    metrics = [*scalars(numbers, trained.end if trained else None), *curve(own, "", times)]
+    metrics = [*scalars(numbers, trained.end if trained else None), *curve(own[["step", *CURVES]], "", times)]
     store.log(run, metrics, {"run": row["run"]} | cell.params)
     store.finish(run, trained.end if trained else None)
 
