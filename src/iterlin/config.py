@@ -145,7 +145,7 @@ def load(path: Path = PARAMS) -> Params:
 
 def _read(path: Path) -> Any:
     try:
-        return YAML(typ="safe").load(path)
+        return YAML(typ="safe", pure=True).load(path)  # the parser in C ends the process where nesting is too deep
     except FileNotFoundError:
         raise ParamsError(f"{path} not found: run this in the project's folder") from None
     except OSError as error:

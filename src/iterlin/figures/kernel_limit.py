@@ -32,6 +32,7 @@ def kernel_limit(tables: Tables) -> Figure:
         axes.set_xlabel(f"{'neurons N' if varied == 'N' else 'examples n'}, with {fixed} = {rows[fixed].iloc[0]:g}")
         axes.set_title(f"d = {rows['d'].iloc[0]:g}", fontsize=9)
         axes.legend(fontsize=8)
+    panels[0].set_ylim(top=3 * table["error_high"].max())  # room for the legends
     panels[0].set_ylabel("‖K$^{-1/2}$ K$_N$ K$^{-1/2}$ − I‖$_{op}$")
     return figure
 
