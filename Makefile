@@ -1,7 +1,7 @@
 # make repro   run the pipeline and write the report (YES=1 if it may take more than an hour; JOBS cells at once)
 # make plan    how long that may take here, and how much memory and disk
 # make test    check everything, in minutes
-# make test-system   check the whole pipeline, and kill it at random moments (ITERLIN_KILLS=5: five times as often)
+# make test-system   what takes longer: check the whole pipeline, and kill it at random moments (ITERLIN_KILLS=5: five times as often)
 # make test-data     compare MNIST and CIFAR-10, as prepared in TFDS_DATA_DIR, with what is said of them
 # make ui      browse the runs in MLflow, from this machine alone (HOST=0.0.0.0: from any, and whoever comes may change them)
 # make check-report   recompute the committed report and compare its tables
