@@ -73,7 +73,8 @@ def _show_seed(
     run = store.create(f"{cell.name}, run {row['run']}", tags, trained.start if trained else None, parent)
     numbers = seed_summary(row) | (trained.metrics() if trained else {})
     times = trained.times if trained and len(trained.times) == len(own) else None
-    metrics = [*scalars(numbers, trained.end if trained else None), *curve(own.filter(items=["step", *CURVES]), "", times)]
+    drawn = own.filter(items=["step", *CURVES])
+    metrics = [*scalars(numbers, trained.end if trained else None), *curve(drawn, "", times)]
     store.log(run, metrics, {"run": row["run"]} | cell.params)
     store.finish(run, trained.end if trained else None)
 
