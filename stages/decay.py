@@ -8,9 +8,9 @@ from iterlin.runtime import begin_stage
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.decay import decay
+    from iterlin.experiments.two_layer_flows import every_seed
 
-    runs, curves = decay(scale)
+    runs, curves = every_seed(scale, "decay", "iterlin.experiments.decay:follow")
     with whole_folder(Layout(scale.name).results / "decay") as folder:
         runs.to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
         curves.to_csv(folder / "curves.csv", index=False, float_format=FLOATS)

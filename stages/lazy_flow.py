@@ -8,9 +8,9 @@ from iterlin.runtime import begin_stage
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.lazy_flow import lazy_flow
+    from iterlin.experiments.two_layer_flows import every_seed
 
-    runs, curves = lazy_flow(scale)
+    runs, curves = every_seed(scale, "lazy_flow", "iterlin.experiments.lazy_flow:follow")
     with whole_folder(Layout(scale.name).results / "lazy_flow") as folder:
         runs.to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
         curves.to_csv(folder / "curves.csv", index=False, float_format=FLOATS)

@@ -11,7 +11,7 @@ from iterlin.claims import lazy_flow as claims
 from iterlin.claims.verdicts import VERDICTS, judge
 from iterlin.config import ParamsError, load
 from iterlin.core import Linearised
-from iterlin.experiments.lazy_flow import RESOLUTION, Examples, compare_along, linear_flow
+from iterlin.experiments.lazy_flow import RESOLUTION, Examples, follow_along, linear_flow
 from iterlin.experiments.two_layer_flows import first_pairs, flow, network
 from iterlin.figures import lazy_flow as figures
 from iterlin.layout import Layout
@@ -52,7 +52,7 @@ def test_only_the_product_of_scale_and_width_matters():
     model, data = start(), examples()
     twice = jax.tree.map(lambda leaf: np.concatenate([leaf, leaf]), model)
     found = [
-        compare_along(SECTION, net, scale, data, linear_flow(net, data, SECTION.duration, STEPS), STEPS)
+        follow_along(SECTION, net, scale, data, linear_flow(net, data, SECTION.duration, STEPS), STEPS)
         for net, scale in ((model, 0.3), (twice, 0.15))
     ]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-3, atol=1e-6)

@@ -78,10 +78,10 @@ class Scale(Strict):
     stability: Stability
     batches: Batches
     data_scaling: DataScaling
-    lazy_flow: LazyFlow
-    decay: Decay
     kernel_limit: KernelLimit
     staircase: Staircase
+    lazy_flow: LazyFlow
+    decay: Decay
     one_neuron: OneNeuron
 
     @model_validator(mode="after")

@@ -1,25 +1,27 @@
-"""Cells side by side on one machine. DVC runs one stage after another; several of it at once wait for its lock."""
+"""Stages side by side on one machine. DVC runs one stage after another; several of it at once wait for its lock."""
 
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
 from iterlin.config import Scale
-from iterlin.experiments.registry import LECTURE
 from iterlin.memory import limit_workers
-from iterlin.plan import cells_of, changed_stages
+from iterlin.plan import changed_stages
 from iterlin.runtime import num_workers, whole_number
 
+Reads = dict[str, set[str]]  # the stages, and those that each of them reads from
 _RUNNING: set[subprocess.Popen[str]] = set()
 
 
 class Done(NamedTuple):
-    """A cell that DVC has run: its exit status, what was printed, and the seconds that it took."""
+    """A stage that DVC has run: its exit status, what was printed, and the seconds that it took."""
 
     returncode: int
     output: str
@@ -29,22 +31,32 @@ class Done(NamedTuple):
 def reproduce(scale: Scale) -> list[str]:
     """Bring all results up to date; the stages that ran.
 
-    `JOBS` cells run at once, by default as many as there are processors for, and share these. No byte depends on it.
+    `JOBS` stages run at once, by default as many as there are processors for, and share these. No byte depends on it.
 
-    **Raises**: `SystemExit` if `JOBS` is no such number, or if a stage fails; the other cells end first, and are kept.
+    **Raises**: `SystemExit` if `JOBS` is no such number, or if a stage fails; the others end first, and are kept.
     """
-    if not changed_stages():
+    if not (changed := changed_stages()):
         return []
-    ran = _dvc("repro", f"regime@{scale.name}", f"prepare_mnist@{scale.name}")  # all that cells read
-    if changed := changed_stages():
-        limit_workers(scale)
-        workers = num_workers(scale.threads)
-        independent = [*cells_of(scale), *(f"{stage}@{scale.name}" for stage in LECTURE)]  # of what others write
-        cells = [cell for cell in independent if cell in changed]
-        jobs = min(len(cells), whole_number("JOBS", workers))
-        if jobs > 1:
-            ran += _side_by_side(cells[::-1], jobs, max(1, workers // jobs))  # the last are the longest
-    return ran + _dvc("repro")
+    first = f"check@{scale.name}"  # after which it is known how much memory a run needs
+    ran = _dvc("repro", first)
+    limit_workers(scale)
+    workers = num_workers(scale.threads)
+    jobs = whole_number("JOBS", workers)
+    return ran + (_side_by_side(_affected(changed, first), jobs, workers) if jobs > 1 else _dvc("repro"))
+
+
+def _affected(changed: list[str], done: str) -> Reads:
+    """The stages that have changed or may yet, but for one that is done, and what each of them reads from."""
+    drawn = subprocess.run(["dvc", "--wait-for-lock", "dag", "--dot"], capture_output=True, text=True, check=True).stdout
+    reads = {stage: set() for stage in re.findall(r'^"([^"]+)";$', drawn, re.MULTILINE)}
+    for source, stage in re.findall(r'^"([^"]+)" -> "([^"]+)";$', drawn, re.MULTILINE):
+        reads[stage].add(source)
+    affected = set(changed)
+    for stage in TopologicalSorter(reads).static_order():
+        if reads[stage] & affected:
+            affected.add(stage)
+    affected.discard(done)
+    return {stage: sources & affected for stage, sources in reads.items() if stage in affected}
 
 
 def _dvc(*arguments: str) -> list[str]:
@@ -78,32 +90,60 @@ def _running(lines) -> Iterator[str]:
             yield line.split("'")[1]
 
 
-def _side_by_side(cells: Sequence[str], jobs: int, workers: int) -> list[str]:
-    env = os.environ | {"ITERLIN_WORKERS": str(workers)}
-    print(f"{len(cells)} cells, {jobs} at once", flush=True)
-
-    def run(cell: str) -> Done:
-        start, command = time.monotonic(), ("dvc", "--wait-for-lock", "repro", "--single-item", cell)
-        with _started(*command, env=env, stderr=subprocess.STDOUT) as process:
-            output, _ = process.communicate()
-        return Done(process.returncode, output, time.monotonic() - start)
-
+def _side_by_side(reads: Reads, jobs: int, workers: int) -> list[str]:
+    """Run each stage as soon as all that it reads from is there; first those for which most others wait."""
+    print(f"{len(reads)} stages, {jobs} at once", flush=True)
+    waiting = _waiting(reads)
+    stages = sorted(reversed(reads), key=lambda stage: -len(waiting[stage]))  # the last in dvc.yaml take longest
+    sorter: TopologicalSorter[str] = TopologicalSorter(reads)
+    sorter.prepare()
+    ready, running, ran, failed = [], {}, [], []
     with ThreadPoolExecutor(jobs) as pool:
-        ran, failed = _report({pool.submit(run, cell): cell for cell in cells})
+        while True:
+            ready = sorted([*ready, *sorter.get_ready()], key=stages.index)
+            while ready and len(running) < jobs:
+                share = max(1, workers // min(jobs, len(ready) + len(running)))
+                stage = ready.pop(0)
+                running[pool.submit(_run, stage, share)] = stage
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                stage = running.pop(future)
+                if _report(stage, future.result(), ran):
+                    sorter.done(stage)
+                else:
+                    failed.append(stage)
     if failed:
-        sys.exit(f"{', '.join(failed)} failed; the other cells are kept. Run the same command again once it is mended")
+        sys.exit(f"{', '.join(failed)} failed; the others are kept. Run the same command again once it is mended")
     return ran
 
 
-def _report(futures: dict[Future[Done], str]) -> tuple[list[str], list[str]]:
-    """The cells that ran and those that failed, of which all that was written is shown."""
-    ran, failed = [], []
-    for future in as_completed(futures):
-        cell, done = futures[future], future.result()
-        if done.returncode:
-            print(f"{cell}: failed\n{done.output}", file=sys.stderr, flush=True)
-            failed.append(cell)
-        elif "Running stage" in done.output:
-            print(f"Running stage '{cell}': {done.seconds:.0f} s", flush=True)
-            ran.append(cell)
-    return ran, failed
+def _waiting(reads: Reads) -> Reads:
+    """All that depends on each stage, directly or not."""
+    waiting = {stage: set() for stage in reads}
+    for stage in reversed([*TopologicalSorter(reads).static_order()]):
+        for source in reads[stage]:
+            waiting[source] |= {stage} | waiting[stage]
+    return waiting
+
+
+def _run(stage: str, workers: int) -> Done:
+    env = os.environ | {"ITERLIN_WORKERS": str(workers)}
+    start, command = time.monotonic(), ("dvc", "--wait-for-lock", "repro", "--single-item", stage)
+    with _started(*command, env=env, stderr=subprocess.STDOUT) as process:
+        output, _ = process.communicate()
+    return Done(process.returncode, output, time.monotonic() - start)
+
+
+def _report(stage: str, done: Done, ran: list[str]) -> bool:
+    """Whether the stage has not failed. If it has, all that was written is shown, and else what it warns of."""
+    if done.returncode:
+        print(f"{stage}: failed\n{done.output}", file=sys.stderr, flush=True)
+        return False
+    if "Running stage" in done.output:
+        ran.append(stage)
+        print(f"Running stage '{stage}': {done.seconds:.0f} s", flush=True)
+    for line in done.output.splitlines():
+        if line.startswith("warning: "):
+            print(line, file=sys.stderr, flush=True)
+    return True

@@ -8,9 +8,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from iterlin.files import write_bytes
 
@@ -66,6 +68,15 @@ def _no_dvc_at_work() -> Iterator[bool]:
             yield True
         except BlockingIOError:
             yield False
+
+
+def locked_outs() -> dict[str, str]:
+    """What tells the outputs of each stage in `dvc.lock` from others, read while no DVC writes that file."""
+    with REPO_LOCK.open() if REPO_LOCK.exists() else nullcontext() as file:
+        if file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+        stages = YAML(typ="safe").load(LOCK_FILE)["stages"]
+    return {name: " ".join(out["md5"] for out in stage["outs"]) for name, stage in stages.items()}
 
 
 def _is_json(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Cells side by side, in a clone at the smoke preset, against one after another in another clone."""
+"""Stages side by side, in a clone at the smoke preset, against one after another in another clone."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def clone(tmp_path_factory):
 
 def test_the_bytes_do_not_depend_on_how_many_cells_run_at_once(clone, tmp_path):
     done = clone.run("iterlin", "repro", JOBS="3")
-    assert "20 cells, 3 at once" in done.stdout
+    assert "31 stages, 3 at once" in done.stdout
     assert "32 stages ran, 15 of them trained a cell" in done.stdout
     assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
     other = Clone(tmp_path, "smoke")
@@ -51,7 +51,9 @@ def test_where_a_cell_fails_the_others_are_kept(clone):
     assert done.returncode == 1
     assert "no Adam today" in done.stderr
     last = done.stderr.strip().splitlines()[-1]
-    assert last == "tgn_baseline@smoke failed; the other cells are kept. Run the same command again once it is mended"
+    assert last == "tgn_baseline@smoke failed; the others are kept. Run the same command again once it is mended"
+    assert "Running stage 'k_sweep@smoke-100'" in done.stdout
+    assert "tables@smoke" not in done.stdout
     stage.write_text(code)
     done = clone.run("iterlin", "repro")
     assert "Running stage 'tgn_baseline@smoke'" in done.stdout

@@ -6,12 +6,9 @@ the smallest that it comes to. With L's ½ sum in place of ½ mean, λ is n time
 """
 
 from itertools import product
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from iterlin.config import Scale
 from iterlin.core import Linearised
 from iterlin.experiments.two_layer_flows import (
     Predict,
@@ -21,31 +18,11 @@ from iterlin.experiments.two_layer_flows import (
     network,
     run_keys,
     start_network,
-    tables_kept,
 )
 from iterlin.linearised.two_layer import TwoLayer
-from iterlin.runtime import counted, run_side_by_side
 from iterlin.settings import Decay
 
 LATE = 0.75  # of the time, after which the rate is measured
-
-
-def decay(scale: Scale) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A row a trajectory; and a row a record of them."""
-    tasks = [(scale, run) for run in range(scale.decay.num_seeds)]
-    progress = counted("L-DECAY", "seed", len(tasks))
-    folders = run_side_by_side(f"{__name__}:{follow_kept.__name__}", tasks, scale.threads, progress)
-    runs, curves = (pd.concat([pd.read_csv(path / name) for path in folders]) for name in ("runs.csv", "curves.csv"))
-    return runs, curves
-
-
-def follow_kept(task: tuple[Scale, int]) -> Path:
-    """The folder with the tables of one seed."""
-    scale, run = task
-    section = scale.decay
-    what = {"experiment": "decay", "seed": scale.seed, "threads": scale.threads, "run": run}
-    what["settings"] = section.model_dump(exclude={"num_seeds"})
-    return tables_kept(what, ("experiments/decay.py",), lambda: follow(scale.seed, section, run))
 
 
 def follow(seed: int, section: Decay, run: int) -> dict[str, pd.DataFrame]:

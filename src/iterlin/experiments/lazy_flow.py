@@ -4,14 +4,12 @@ The time is τ = γ²Nt. In it f_lin moves at a pace that no γ enters, dγf_lin
 f_{θ₀} = 0 it is one trajectory for all γ. It is known in closed form.
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from iterlin.config import Scale
 from iterlin.core import ClosedForm
 from iterlin.core.solvers.closed_form import eigenbasis
 from iterlin.experiments.two_layer_flows import Path as FlowPath
@@ -23,10 +21,8 @@ from iterlin.experiments.two_layer_flows import (
     network,
     run_keys,
     start_network,
-    tables_kept,
 )
 from iterlin.linearised.two_layer import TwoLayer
-from iterlin.runtime import counted, run_side_by_side
 from iterlin.settings import LazyFlow
 
 RESOLUTION = 1000  # the first record is at this part of the duration, or later
@@ -40,25 +36,7 @@ class Examples(NamedTuple):
     inputs: Float[np.ndarray, "m d"]
 
 
-def lazy_flow(scale: Scale) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A row a run of each γ and N; and a row a record of them."""
-    tasks = [(scale, run) for run in range(scale.lazy_flow.num_seeds)]
-    progress = counted("L-LAZY", "seed", len(tasks))
-    folders = run_side_by_side(f"{__name__}:{compare_kept.__name__}", tasks, scale.threads, progress)
-    runs, curves = (pd.concat([pd.read_csv(path / name) for path in folders]) for name in ("runs.csv", "curves.csv"))
-    return runs, curves
-
-
-def compare_kept(task: tuple[Scale, int]) -> Path:
-    """The folder with the tables of one seed."""
-    scale, run = task
-    section = scale.lazy_flow
-    what = {"experiment": "lazy_flow", "seed": scale.seed, "threads": scale.threads, "run": run}
-    what["settings"] = section.model_dump(exclude={"num_seeds"})
-    return tables_kept(what, ("experiments/lazy_flow.py",), lambda: compare(scale.seed, section, run))
-
-
-def compare(seed: int, section: LazyFlow, run: int) -> dict[str, pd.DataFrame]:
+def follow(seed: int, section: LazyFlow, run: int) -> dict[str, pd.DataFrame]:
     """The tables of one seed: the same examples for all N, whose networks are parts of the widest one."""
     data_key, init_key = run_keys(seed, "lazy_flow", run)
     n = section.num_train
@@ -71,7 +49,7 @@ def compare(seed: int, section: LazyFlow, run: int) -> dict[str, pd.DataFrame]:
         start = first_pairs(widest, width)
         linear = linear_flow(start, examples, section.duration, steps)
         for exponent in section.exponents:
-            curve = compare_along(section, start, width**-exponent, examples, linear, steps)
+            curve = follow_along(section, start, width**-exponent, examples, linear, steps)
             named = {"exponent": exponent, "width": width, "run": run}
             rows.append(named | summary(curve))
             curves.append(curve.assign(**named))
@@ -88,7 +66,7 @@ def linear_flow(start: TwoLayer, examples: Examples, duration: float, steps: np.
     return FlowPath(outputs, width * rows[None, :n])
 
 
-def compare_along(
+def follow_along(
     section: LazyFlow, start: TwoLayer, scale: float, examples: Examples, linear: FlowPath, steps: np.ndarray
 ) -> pd.DataFrame:
     """A row a record: the losses, the RMS distances of γf and γf_lin, and ‖K_t − K₀‖/‖K₀‖ on the training inputs."""

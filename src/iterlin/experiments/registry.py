@@ -21,7 +21,7 @@ class Experiment(NamedTuple):
     label: str = "{}"
 
 
-# Those of the lecture, which are not in the plan: at any scale they take minutes.
+# Those of the lecture: tables and no training runs, so that MLflow has no cells of them.
 LECTURE = ("kernel_limit", "staircase", "lazy_flow", "decay", "one_neuron")
 EXPERIMENTS = {
     "adam": Experiment("E-ADAM", adam),

@@ -10,6 +10,7 @@ not.
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path as Folder
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -22,10 +23,12 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from scipy.integrate import solve_ivp
 
+from iterlin.config import Scale
 from iterlin.core import squared_error
 from iterlin.files import write_text
 from iterlin.linearised.two_layer import TwoLayer, nt_kernel, rf_kernel, two_layer
 from iterlin.results import FLOATS
+from iterlin.runtime import counted, run_side_by_side
 from iterlin.scratch import kept
 
 CODE = ("core", "linearised", "experiments/two_layer_flows.py")
@@ -126,14 +129,27 @@ def _along(predict: Predict, start: TwoLayer, path: np.ndarray, x: Any, inputs: 
     return jax.lax.map(at, path)
 
 
-def tables_kept(what: dict, code: tuple[str, ...], compute: Callable[[], dict[str, pd.DataFrame]]) -> Folder:
-    """The folder with the tables that `compute` makes in float64. What is kept already is not computed again."""
+def every_seed(scale: Scale, experiment: str, follow: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables `runs` and `curves` of all seeds, which the function `follow`, "module:name", makes of each of them."""
+    tasks = [(scale, experiment, follow, run) for run in range(getattr(scale, experiment).num_seeds)]
+    progress = counted(experiment, "seed", len(tasks))
+    folders = run_side_by_side(f"{__name__}:{seed_kept.__name__}", tasks, scale.threads, progress)
+    runs, curves = (pd.concat([pd.read_csv(path / f"{name}.csv") for path in folders]) for name in ("runs", "curves"))
+    return runs, curves
+
+
+def seed_kept(task: tuple[Scale, str, str, int]) -> Folder:
+    """The folder with the tables of one seed, computed in float64. What is kept already is not computed again."""
+    scale, experiment, follow, run = task
+    section = getattr(scale, experiment)
+    what = {"experiment": experiment, "seed": scale.seed, "threads": scale.threads, "run": run}
+    what |= {"settings": section.model_dump(exclude={"num_seeds"}), "scipy": version("scipy")}
 
     def write(folders: dict[int, Folder], progress: Folder) -> None:
         with jax.enable_x64(True):
-            tables = compute()
+            tables = resolve_name(follow)(scale.seed, section, run)
         for name, table in tables.items():
             write_text(folders[0] / f"{name}.csv", table.to_csv(index=False, float_format=FLOATS))
 
-    (folder,) = kept([what | {"scipy": version("scipy")}], (*CODE, *code), write)
+    (folder,) = kept([what], (*CODE, f"experiments/{experiment}.py"), write)
     return folder

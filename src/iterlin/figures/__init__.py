@@ -35,9 +35,9 @@ FIGURES = {
     **batches.FIGURES,
     **data_scaling.FIGURES,
     **stability.FIGURES,
-    **lazy_flow.FIGURES,
-    **decay.FIGURES,
     **kernel_limit.FIGURES,
     **staircase.FIGURES,
+    **lazy_flow.FIGURES,
+    **decay.FIGURES,
     **one_neuron.FIGURES,
 }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import markdown_table
+from iterlin.report.tables import markdown_table, spans
 
 
 def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -29,7 +29,6 @@ the end against 2σ_min(J₀)²/(nN), both in the time γ²Nt, a point a seed.*"
 
 
 def _rows(table: pd.DataFrame) -> pd.DataFrame:
-    ratios = zip(table["ratio_mean"], table["ratio_low"], table["ratio_high"], strict=True)
     return pd.DataFrame(
         {
             "flow of": ["f_lin" if cell == "linearised" else f"f, {cell}" for cell in table["cell"]],
@@ -38,8 +37,6 @@ def _rows(table: pd.DataFrame) -> pd.DataFrame:
             "above the bound": table["violated"],
             "largest excess": table["largest_excess"].map("{:.2g}".format),
             "smallest λ(t)/λ(0)": table["smallest_ratio"].map("{:.3g}".format),
-            "rate over 2λ": [
-                "–" if pd.isna(mean) else f"{mean:.3f} [{low:.3f}, {high:.3f}]" for mean, low, high in ratios
-            ],
+            "rate over 2λ": spans(table, "ratio", "{:.3f}"),
         }
     )

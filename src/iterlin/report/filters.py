@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import NAMES, markdown_table
+from iterlin.report.tables import NAMES, markdown_table, span, spans
 from iterlin.settings.lenet import compared
+from iterlin.tables.summaries import PARTS
 
-PARTS = ["mean", "low", "high"]
 QUANTITIES = {
     "fraction": ("part of training where the cosine is largest", "{:.0%}"),
     "similarity": ("the cosine there", "{:.2f}"),
@@ -45,7 +45,9 @@ def _filters(scale: Scale, table: pd.DataFrame, runs: pd.DataFrame) -> str:
     rows = pd.DataFrame(
         {
             "quantity": [QUANTITIES[name][0] for name in table["quantity"]],
-            "mean and interval": [_interval(row, QUANTITIES[row["quantity"]][1]) for row in table.to_dict("records")],
+            "mean and interval": [
+                span(*values, QUANTITIES[name][1]) for name, *values in table[["quantity", *PARTS]].itertuples(index=False)
+            ],
         }
     )
     return f"""## E-FILTER: first-layer filters along training
@@ -81,8 +83,7 @@ def _kernels(scale: Scale, table: pd.DataFrame) -> str:
         "diverged": table["diverged"],
     }
     for name, title in MEASURES.items():
-        parts = table[[f"{name}_{part}" for part in PARTS]].set_axis(PARTS, axis=1)
-        rows[title] = [_interval(row, "{:.3f}") for row in parts.to_dict("records")]
+        rows[title] = spans(table, name, "{:.3f}")
     return f"""## B-NTK: kernels along training
 
 Of the same networks, on {settings.num_examples} training inputs of each run as they are, without augmentation: the
@@ -98,8 +99,3 @@ a snapshot: this is then the kernel that it trains with until the next. At the e
 
 *Against steps, from the first one (K = 1) or the first feature update on: distance of the NTK and of its parts from
 initialisation, its alignment with the labels, and CKA of the activations. Means over runs, and 95 % t-intervals.*"""
-
-
-def _interval(row: Mapping, text: str) -> str:
-    mean, low, high = (row[part] for part in PARTS)
-    return "–" if pd.isna(mean) else f"{text.format(mean)} [{text.format(low)}, {text.format(high)}]"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import markdown_table
+from iterlin.report.tables import markdown_table, spans
 
 NAMES = {"RF": "random features", "NT": "neural tangents"}
 
@@ -42,25 +42,14 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
             "kernel": table["kernel"].map(NAMES),
             "varied": table["varied"],
             "theory": ["−1/2" if varied == "N" else "at most 1/2" for varied in table["varied"]],
-            "exponent": _intervals(table, "exponent"),
-            "with log 2n": _intervals(table, "with_log"),
+            "exponent": spans(table, "exponent", "{:.3f}"),
+            "with log 2n": spans(table, "with_log", "{:.3f}"),
             "error over bound": table["constant_mean"].map("{:.2f}".format),
         }
     )
 
 
-def _intervals(table: pd.DataFrame, name: str) -> list[str]:
-    found = zip(*(table[f"{name}_{part}"] for part in ("mean", "low", "high")), strict=True)
-    return ["–" if pd.isna(mean) else f"{mean:.3f} [{low:.3f}, {high:.3f}]" for mean, low, high in found]
-
-
 def _points(table: pd.DataFrame) -> pd.DataFrame:
-    names = {"varied": "varied", "n": "n", "N": "N", "runs": "runs"}
-    return pd.DataFrame(
-        {
-            "kernel": table["kernel"].map(NAMES),
-            **{title: table[name] for title, name in names.items()},
-            "error": _intervals(table, "error"),
-            "bound, without its constant": table["bound"].map("{:.3f}".format),
-        }
-    )
+    rows = table[["varied", "n", "N", "runs"]].assign(error=spans(table, "error", "{:.3f}"))
+    rows.insert(0, "kernel", table["kernel"].map(NAMES))
+    return rows.assign(**{"bound, without its constant": table["bound"].map("{:.3f}".format)})

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import markdown_table
+from iterlin.report.tables import markdown_table, spans
 
 
 def section(scale: Scale, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -39,13 +39,8 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
         {
             "γ": [f"N^−{exponent:g}" for exponent in table["exponent"]],
             "runs": table["runs"],
-            "distance": _intervals(table, "distance"),
-            "kernel": _intervals(table, "kernel"),
+            "distance": spans(table, "distance", "{:.2f}"),
+            "kernel": spans(table, "kernel", "{:.2f}"),
             "expected": table["predicted"].map("{:g}".format),
         }
     )
-
-
-def _intervals(table: pd.DataFrame, name: str) -> list[str]:
-    found = table[[f"{name}_{part}" for part in ("mean", "low", "high")]].to_numpy()
-    return [f"{mean:.2f} [{low:.2f}, {high:.2f}]" for mean, low, high in found]

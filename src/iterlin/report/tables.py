@@ -3,8 +3,19 @@
 import pandas as pd
 
 from iterlin.settings import Adam, Solved
+from iterlin.tables.summaries import PARTS
 
 NAMES = {"inf": "∞", "tgn": "TGN"}
+
+
+def span(mean: float, low: float, high: float, text: str) -> str:
+    """A mean with its interval; a dash where there is none."""
+    return "–" if pd.isna(mean) else f"{text.format(mean)} [{text.format(low)}, {text.format(high)}]"
+
+
+def spans(table: pd.DataFrame, name: str, text: str) -> list[str]:
+    """Those of a column."""
+    return [span(*row, text) for row in table[[f"{name}_{part}" for part in PARTS]].to_numpy()]
 
 
 def percent(table: pd.DataFrame, name: str) -> list[str]:

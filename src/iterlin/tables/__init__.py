@@ -38,9 +38,9 @@ TABLES = (
     batches.tables,
     data_scaling.tables,
     stability.tables,
-    lazy_flow.tables,
-    decay.tables,
     kernel_limit.tables,
     staircase.tables,
+    lazy_flow.tables,
+    decay.tables,
     one_neuron.tables,
 )

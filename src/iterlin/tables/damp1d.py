@@ -5,9 +5,10 @@ import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.layout import Layout
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import intervals
 
 DRAWN_POINTS = 200  # of a function
+MEASURED = ("train_rmse", "test_rmse", "roughness")
 
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
@@ -35,9 +36,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
         censored = group["test_rmse"].where(~group["failed"], np.inf)
         row = {"cell": cell, "damping": first["damping"], "step_size": first["step_size"], "runs": len(group)}
         row |= {"failed": int(group["failed"].sum()), "diverged": int((group["outcome"] == "diverged").sum())}
-        for name in ("train_rmse", "test_rmse", "roughness"):
-            row |= {f"{name}_{part}": value for part, value in interval(kept[name]).items()}
-        row |= {f"median_{name}": float(kept[name].median()) for name in ("train_rmse", "test_rmse", "roughness")}
+        row |= intervals(kept, *MEASURED) | {f"median_{name}": float(kept[name].median()) for name in MEASURED}
         row |= {"best": float(kept["test_rmse"].min()), "quantile_95": float(quantile(censored, 0.95))}
         rows.append(row)
     return pd.DataFrame(rows)

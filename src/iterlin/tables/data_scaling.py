@@ -1,15 +1,13 @@
 """The tables of E-DATA."""
 
-import numpy as np
 import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.results import read_cells
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import exponents, intervals, means, outcomes
 
 ONE, LAZY, CONTROL = "K = 1", "K = inf", "control"
-OUTCOMES = ("fitted", "step_limit", "diverged")
 READINGS = {"accuracy": "validation_stopped", "test_stopped": "test_stopped"}
 
 
@@ -24,7 +22,7 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     return {
         "data_scaling": _summary(runs),
         "data_scaling_runs": runs.assign(cell="n = " + runs["n"].astype(str) + ", " + runs["period"]),
-        "data_scaling_slopes": _slopes(runs),
+        "data_scaling_slopes": means(runs[runs["n"] == runs["n"].min()], ["period"], "slope", "slope_difference"),
     }
 
 
@@ -42,19 +40,11 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
     for name, reading in READINGS.items():
         runs[name] = runs[f"network_{reading}"].where(period != LAZY, runs[f"proxy_{reading}"])
     runs["error"] = 1 - runs["accuracy"]
-    runs = runs.join(_fitted_slopes(runs), on=["period", "run"])
+    slopes = exponents(runs, ["period", "run"], "n", "error").rename("slope")
+    runs = runs.join(slopes, on=["period", "run"])
     one = runs[runs["period"] == ONE].set_index(["n", "run"])[["accuracy", "slope"]]
     one = runs[["n", "run"]].join(one, on=["n", "run"])
     return runs.assign(difference=runs["accuracy"] - one["accuracy"], slope_difference=runs["slope"] - one["slope"])
-
-
-def _fitted_slopes(runs: pd.DataFrame) -> pd.Series:
-    """By least squares in log error against log n, for every (period, run)."""
-    logs = np.log(runs["error"].where(runs["error"] > 0))
-    table = runs.assign(log=logs).pivot(index=["period", "run"], columns="n", values="log")
-    x = np.log(table.columns.to_numpy(dtype=float))
-    x -= x.mean()
-    return (table @ (x / (x**2).sum())).rename("slope")
 
 
 def _summary(runs: pd.DataFrame) -> pd.DataFrame:
@@ -62,20 +52,7 @@ def _summary(runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (cell, n, period), group in runs.groupby(["cell", "n", "period"], sort=False):
         row = {"cell": cell, "n": n, "period": period, "runs": len(group)}
-        row |= {outcome: int((group["outcome"] == outcome).sum()) for outcome in OUTCOMES}
+        row |= outcomes(group)
         row["median_steps"] = float(group["steps"].median())
-        rows.append(row | _intervals(group, *READINGS, "error", "difference"))
+        rows.append(row | intervals(group, *READINGS, "error", "difference"))
     return pd.DataFrame(rows)
-
-
-def _slopes(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a K: how many runs have an exponent, its mean, and its difference from that of K = 1, paired by run."""
-    once = runs[runs["n"] == runs["n"].min()]
-    return pd.DataFrame(
-        {"period": period, "runs": int(group["slope"].count())} | _intervals(group, "slope", "slope_difference")
-        for period, group in once.groupby("period", sort=False)
-    )
-
-
-def _intervals(group: pd.DataFrame, *names: str) -> dict[str, float]:
-    return {f"{name}_{part}": value for name in names for part, value in interval(group[name]).items()}

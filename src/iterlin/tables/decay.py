@@ -4,7 +4,7 @@ import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.layout import Layout
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import intervals
 
 LINEARISED = "linearised"
 
@@ -37,8 +37,7 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
         row = {"cell": cell, "size": size, "runs": len(group), "violated": int((group["excess"] > 0).sum())}
         row |= {"largest_excess": group["excess"].max(), "median_expected": group["expected"].median()}
         row["smallest_ratio"] = (group["smallest"] / group["initial"]).min()
-        row |= {f"ratio_{part}": value for part, value in interval(group["ratio"]).items()}
-        rows.append(row)
+        rows.append(row | intervals(group, "ratio"))
     return pd.DataFrame(rows)
 
 

@@ -7,7 +7,7 @@ from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.results import read_cells
 from iterlin.settings.lenet import compared
-from iterlin.tables.summaries import interval, mean_curves
+from iterlin.tables.summaries import interval, intervals, mean_curves
 
 MOST_SIMILAR = ("fraction", "similarity", "null_largest", "size", "closest_fraction", "closest_distance")
 MOST_SIMILAR += ("similarity_final", "size_final")
@@ -69,7 +69,5 @@ def _at_the_end(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     for cell, group in runs.groupby("cell", sort=False):
         ended = group["outcome"] != "diverged"
         row = {"cell": cell, "runs": len(group), "diverged": int(np.sum(~ended))}
-        for name in names:
-            row |= {f"{name}_{part}": value for part, value in interval(group.loc[ended, name]).items()}
-        rows.append(row)
+        rows.append(row | intervals(group[ended], *names))
     return pd.DataFrame(rows)

@@ -1,28 +1,27 @@
 """The tables of L-LAZY."""
 
-import numpy as np
 import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.layout import Layout
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import exponents, geometric_means, means
 
-MEASURES = {"distance": "test_distance", "kernel": "kernel_movement"}
+MEASURES = {"test_distance": "distance", "kernel_movement": "kernel"}
+LOSSES = {"network_loss": "network", "linear_loss": "linear"}
 
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     """Both measures by γ and N; their exponents in N, by γ and run, and by γ; and the losses of the widest network."""
     folder = layout.results / "lazy_flow"
-    runs, curves = pd.read_csv(folder / "runs.csv"), pd.read_csv(folder / "curves.csv")
+    runs = pd.read_csv(folder / "runs.csv").rename(columns=MEASURES)
+    curves = pd.read_csv(folder / "curves.csv").rename(columns=LOSSES)
     slopes = fitted(runs)
     widest = curves[curves["width"] == max(scale.lazy_flow.widths)]
     return {
-        "lazy_flow": geometric(runs, ["exponent", "width"], MEASURES),
+        "lazy_flow": geometric_means(runs, ["exponent", "width"], *MEASURES.values()),
         "lazy_flow_slopes": slopes,
         "lazy_flow_fits": fits(slopes),
-        "lazy_flow_curves": geometric(
-            widest, ["exponent", "time"], {"network": "network_loss", "linear": "linear_loss"}
-        ),
+        "lazy_flow_curves": geometric_means(widest, ["exponent", "time"], *LOSSES.values()),
     }
 
 
@@ -35,36 +34,14 @@ def predicted(exponent: pd.Series) -> pd.Series:
     return 2 * (exponent - 1)
 
 
-def geometric(table: pd.DataFrame, by: list[str], measures: dict[str, str]) -> pd.DataFrame:
-    """Geometric means with the intervals of the mean logarithm."""
-    rows = []
-    for key, group in table.groupby(by):
-        row = {**dict(zip(by, key, strict=True)), "runs": len(group)}
-        for name, column in measures.items():
-            found = interval(pd.Series(np.log(group[column])))
-            row |= {f"{name}_{part}": float(np.exp(value)) for part, value in found.items()}
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
 def fitted(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a γ and a run: the slopes of both measures in log N, by least squares in logarithms."""
-    rows = []
-    for (exponent, run), group in runs.groupby(["exponent", "run"]):
-        row = {"cell": f"γ = N^−{exponent:g}", "exponent": exponent, "run": run}
-        for name, column in MEASURES.items():
-            row[name] = float(np.polyfit(np.log(group["width"]), np.log(group[column]), 1)[0])
-        rows.append(row)
-    return pd.DataFrame(rows)
+    slopes = {name: exponents(runs, ["exponent", "run"], "width", name) for name in MEASURES.values()}
+    table = pd.DataFrame(slopes).reset_index()
+    return table.assign(cell=table["exponent"].map("γ = N^−{:g}".format))
 
 
 def fits(slopes: pd.DataFrame) -> pd.DataFrame:
     """One row a γ: means with their intervals over runs, and what we expect."""
-    rows = []
-    for exponent, group in slopes.groupby("exponent"):
-        row = {"exponent": exponent, "runs": len(group)}
-        for name in MEASURES:
-            row |= {f"{name}_{part}": value for part, value in interval(group[name]).items()}
-        rows.append(row)
-    table = pd.DataFrame(rows)
+    table = means(slopes, ["exponent"], *MEASURES.values())
     return table.assign(predicted=predicted(table["exponent"]))

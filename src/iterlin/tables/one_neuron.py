@@ -8,7 +8,7 @@ import pandas as pd
 from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.settings import OneNeuron
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import exponents, geometric_means, means
 
 DESCENT = "one neuron"
 DECLINE = 1e-2, 1e-12  # the test errors between which a descent's rate is measured: near w*, and above rounding
@@ -23,11 +23,12 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     errors = pd.concat([pd.read_csv(folder / "errors.csv"), ends.assign(learner=DESCENT)], ignore_index=True)
     sizes = needed(section, errors)
     longest = descent[descent["ratio"] == descent["ratio"].max()]
-    runs = exponents(sizes).merge(steadiness(longest), on=["learner", "run"], how="left")
+    growth = exponents(sizes, ["learner", "run"], "dimension", "size").rename("exponent").reset_index()
+    runs = growth.merge(steadiness(longest), on=["learner", "run"], how="left")
     return {
-        "one_neuron": _summary(errors, ["learner", "dimension", "ratio"], "test_error"),
-        "one_neuron_sizes": _geometric(sizes, ["learner", "dimension"], "size"),
-        "one_neuron_exponents": _summary(runs, ["learner"], "exponent"),
+        "one_neuron": means(errors, ["learner", "dimension", "ratio"], "test_error"),
+        "one_neuron_sizes": geometric_means(sizes, ["learner", "dimension"], "size"),
+        "one_neuron_exponents": means(runs, ["learner"], "exponent"),
         "one_neuron_runs": runs.assign(cell=runs["learner"]),
         "one_neuron_plateaus": pd.DataFrame({"degree": range(3), "plateau": plateaus()}),
         "one_neuron_descent": longest[["dimension", "ratio", "run", "step", "test_error"]],
@@ -63,15 +64,6 @@ def crossing(n: np.ndarray, error: np.ndarray, bound: float) -> float:
     return float(np.exp(np.interp(-math.log(bound), -y, x)))
 
 
-def exponents(sizes: pd.DataFrame) -> pd.DataFrame:
-    """The exponent of n_ε ∝ d^p by least squares in logarithms, of every learner and run that has it at all d."""
-    logs = sizes.assign(log=np.log(sizes["size"]))
-    table = logs.pivot(index=["learner", "run"], columns="dimension", values="log")
-    x = np.log(table.columns.to_numpy(float))
-    x -= x.mean()
-    return (table @ (x / (x**2).sum())).rename("exponent").reset_index()
-
-
 def steadiness(descent: pd.DataFrame) -> pd.DataFrame:
     """By run, the later over the earlier rate at which the log error falls in `DECLINE`, as a mean over d.
 
@@ -90,18 +82,3 @@ def _later_over_earlier(curve: pd.DataFrame) -> float:
     falls = np.minimum.accumulate(log)
     start, middle, end = np.interp([-high, -(high + low) / 2, -low], -falls, curve["step"].to_numpy(float))
     return (middle - start) / (end - middle)
-
-
-def _geometric(table: pd.DataFrame, by: list[str], name: str) -> pd.DataFrame:
-    """Geometric means with intervals of the mean logarithm."""
-    found = _summary(table.assign(**{name: np.log(table[name])}), by, name)
-    parts = [f"{name}_{part}" for part in ("mean", "low", "high")]
-    return found.assign(**{part: np.exp(found[part]) for part in parts})
-
-
-def _summary(table: pd.DataFrame, by: list[str], name: str) -> pd.DataFrame:
-    rows = []
-    for key, group in table.groupby(by):
-        row = {**dict(zip(by, key, strict=True)), "runs": int(group[name].count())}
-        rows.append(row | {f"{name}_{part}": value for part, value in interval(group[name]).items()})
-    return pd.DataFrame(rows)

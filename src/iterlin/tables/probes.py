@@ -8,7 +8,7 @@ from iterlin.layout import Layout
 from iterlin.results import read_cells
 from iterlin.settings import parse_period
 from iterlin.settings.lenet import compared
-from iterlin.tables.summaries import interval, mean_curves
+from iterlin.tables.summaries import interval, intervals, mean_curves
 
 ACCURACIES = ("start", "first", "final")
 
@@ -89,13 +89,11 @@ def summarise_layers(probes: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     one, rows = runs[runs["cell"] == "1"].set_index("run"), []
     for (cell, layer), group in probes.groupby(["cell", "layer"], sort=False):
         own = runs[runs["cell"] == cell].set_index("run")
-        of_layer = {name: own[f"layer{layer}_{name}"] for name in (*ACCURACIES, "fraction", "delay")}
-        difference = of_layer["final"] - one[f"layer{layer}_final"]
+        of_layer = own.filter(regex=f"^layer{layer}_").rename(columns=lambda name: name.removeprefix(f"layer{layer}_"))
+        of_layer = of_layer.assign(difference=of_layer["final"] - one[f"layer{layer}_final"])
         row = {"cell": cell, "layer": layer, "runs": len(own), "diverged": int((own["outcome"] == "diverged").sum())}
         row |= group[["converged", "at_end"]].mean().to_dict()
-        for name in (*ACCURACIES, "fraction"):
-            row |= {f"{name}_{part}": value for part, value in interval(of_layer[name]).items()}
-        row |= {f"difference_{part}": value for part, value in interval(difference).items()}
+        row |= intervals(of_layer, *ACCURACIES, "fraction", "difference")
         delay = interval(of_layer["delay"].map(np.log))
         row |= {f"delay_{part}": float(np.exp(value)) for part, value in delay.items()}
         rows.append(row)

@@ -9,7 +9,7 @@ from scipy import stats
 from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.settings import parse_period
-from iterlin.tables.summaries import CONFIDENCE
+from iterlin.tables.summaries import CONFIDENCE, outcomes
 
 BOUND = 2  # on ηλ_max, below which explicit descent on a quadratic is stable
 PERIODS = {"K = 1": 1, "1 < K ≤ 10": 10, "K > 10": np.inf}  # up to which K
@@ -48,7 +48,7 @@ def summarise_pairs(runs: pd.DataFrame) -> pd.DataFrame:
     for cell, group in runs.groupby("cell", sort=False):
         row: dict[str, Any] = {"cell": cell, **group[["learning_rate", "period", "eta_k"]].iloc[0]}
         row |= {"eta_lambda_max": float(group["eta_lambda_max"].median()), "runs": len(group)}
-        row |= {outcome: int((group["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
+        row |= outcomes(group)
         exact = stats.binomtest(row["diverged"], row["runs"]).proportion_ci(CONFIDENCE, method="exact")
         row |= {"share": row["diverged"] / row["runs"], "share_low": exact.low, "share_high": exact.high}
         row["median_network_final"] = float(group["network_final"].median())

@@ -7,7 +7,7 @@ import pandas as pd
 from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.settings import Staircase
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import means
 
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
@@ -15,21 +15,12 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     section, runs = scale.staircase, pd.read_csv(layout.results / "staircase.csv")
     degrees = range(len(section.energies) + 1)
     return {
-        "staircase": summary(runs),
+        "staircase": means(runs, ["kernel", "dimension", "exponent", "n"], "test_error"),
         "staircase_runs": with_gaps(section, runs),
         "staircase_plateaus": pd.DataFrame(
             {"degree": degrees, "plateau": [section.energy_above(degree) for degree in degrees]}
         ),
     }
-
-
-def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean and interval of the test error over runs."""
-    rows = []
-    for (kernel, dimension, exponent, n), group in runs.groupby(["kernel", "dimension", "exponent", "n"]):
-        row = {"kernel": kernel, "dimension": dimension, "exponent": exponent, "n": n, "runs": len(group)}
-        rows.append(row | {f"test_error_{part}": value for part, value in interval(group["test_error"]).items()})
-    return pd.DataFrame(rows)
 
 
 def with_gaps(section: Staircase, runs: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import stats
 
 CONFIDENCE = 0.95
+PARTS = ("mean", "low", "high")
 ACCURACIES = tuple(
     f"{model}_{reading}"
     for model in ("network", "proxy")
@@ -22,7 +23,43 @@ def interval(values: pd.Series) -> dict[str, float]:
     mean = float(values.mean()) if len(values) else np.nan
     with np.errstate(invalid="ignore"):  # an infinite value has no interval
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()) if len(values) > 1 else np.nan
-    return {"mean": mean, "low": mean - half, "high": mean + half}
+    return dict(zip(PARTS, (mean, mean - half, mean + half), strict=True))
+
+
+def intervals(group: pd.DataFrame, *names: str) -> dict[str, float]:
+    """Mean and interval of each of these columns, as `name_mean`, `name_low` and `name_high`."""
+    return {f"{name}_{part}": value for name in names for part, value in interval(group[name]).items()}
+
+
+def means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
+    """A row a group: the intervals of these columns, and `runs`, in which the first of them is known."""
+    return pd.DataFrame(
+        dict(zip(by, key, strict=True)) | {"runs": int(group[names[0]].count())} | intervals(group, *names)
+        for key, group in table.groupby(by, sort=False)
+    )
+
+
+def geometric_means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
+    """The same with geometric means, and the intervals of mean logarithms."""
+    found = means(table.assign(**{name: np.log(table[name]) for name in names}), by, *names)
+    parts = [f"{name}_{part}" for name in names for part in PARTS]
+    return found.assign(**{part: np.exp(found[part]) for part in parts})
+
+
+def exponents(table: pd.DataFrame, by: list[str], x: str, y: str) -> pd.Series:
+    """p of y ∝ x^p, by least squares in logarithms, of every group; missing where a y is, or is not positive."""
+    logs = table[by].assign(x=np.log(table[x]), y=np.log(table[y].where(table[y] > 0)))
+
+    def exponent(group: pd.DataFrame) -> float:
+        centred = group["x"] - group["x"].mean()
+        return float((centred * group["y"]).sum(skipna=False) / (centred**2).sum())
+
+    return logs.groupby(by, sort=False)[["x", "y"]].apply(exponent)
+
+
+def outcomes(runs: pd.DataFrame) -> dict[str, int]:
+    """How many of the runs ended in which way."""
+    return {outcome: int((runs["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
 
 
 def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
@@ -30,12 +67,11 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for cell, group in runs.groupby("cell", sort=False):
         row = {"cell": cell, "runs": len(group)}
-        row |= {outcome: int((group["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
+        row |= outcomes(group)
         row["last_phase_ended"] = int(group["last_phase_ended"].sum())
         row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates", "evaluations")}
         row["max_eta_lambda_max"] = float(group.get("eta_lambda_max", pd.Series(dtype=float)).max())
-        for name in ACCURACIES:
-            row |= {f"{name}_{part}": value for part, value in interval(group[name]).items()}
+        row |= intervals(group, *ACCURACIES)
         difference = group.set_index("run")[COMPARED] - reference.set_index("run")[COMPARED]
         row |= {f"difference_{part}": value for part, value in interval(difference).items()}
         rows.append(row)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from iterlin.config import Scale
 from iterlin.layout import Layout
-from iterlin.tables.summaries import interval
+from iterlin.tables.summaries import intervals, outcomes
 
 QUANTITIES = (
     "alignment",
@@ -43,11 +43,9 @@ def summarise(runs: pd.DataFrame, num_train: int) -> pd.DataFrame:
         row: dict[str, Any] = {"dial": dial, "cell": cell, "value": float(cell)}
         row["lambda_of_T"] = 2 * num_train * float(cell) if dial == "λ" else np.nan
         row["runs"] = len(group)
-        row |= {outcome: int((group["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
+        row |= outcomes(group)
         row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates")}
         row["no_direction"] = int(group["no_direction"].sum())
         row["alignment_initial"] = float(group["alignment_initial"].mean())
-        for name in QUANTITIES:
-            row |= {f"{name}_{part}": value for part, value in interval(group[name]).items()}
-        rows.append(row)
+        rows.append(row | intervals(group, *QUANTITIES))
     return pd.DataFrame(rows)

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ruamel.yaml import YAML
-
 from iterlin.config import Scale
 from iterlin.experiments.k_sweep import tgn_recipe
 from iterlin.experiments.recipe import Recipe
 from iterlin.experiments.registry import EXPERIMENTS, LECTURE
 from iterlin.layout import Layout
+from iterlin.mend import locked_outs
 
 OTHERS = (
     "sensitivity",
@@ -61,9 +60,7 @@ class Sweep(NamedTuple):
 
 def find_sweep(scale: Scale) -> Sweep:
     """The sweep of this scale: the cells that dvc.lock knows and that are here."""
-    stages = YAML(typ="safe").load(Path("dvc.lock"))["stages"]
-    hashes = {name: " ".join(out["md5"] for out in stage["outs"]) for name, stage in stages.items()}
-    layout = Layout(scale.name)
+    layout, hashes = Layout(scale.name), locked_outs()
     return Sweep(
         name=f"K-sweep, {scale.name}",
         scale=scale.name,
