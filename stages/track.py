@@ -1,4 +1,4 @@
-"""Show the results in MLflow."""
+"""Show the results in MLflow, while figures and report are made."""
 
 import json
 
@@ -11,7 +11,7 @@ from iterlin.tracking.sync import sync
 
 def main() -> None:
     scale, _ = begin_stage()
-    sync(scale)
+    sync(scale, report=False)
     shown = {cell.stage: cell.hash for cell in find_sweep(scale).cells}
     write_text(Layout(scale.name).tracked, json.dumps(shown, indent=2) + "\n")
 

@@ -14,6 +14,7 @@ from iterlin.layout import Layout
 from iterlin.report import kernel_limit as report
 from iterlin.settings import KernelLimit
 from iterlin.tables import kernel_limit as tables
+from iterlin.tables.summaries import means
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS
@@ -52,13 +53,17 @@ def test_the_bound_is_that_of_the_theorem():
     assert table.loc[("RF", "n", 8), "bound"] == pytest.approx(np.sqrt(8 / 16))
 
 
+def fitted(**law):
+    return means(tables.fitted(results(**law)), ["kernel", "varied"], *tables.FITTED).set_index(["kernel", "varied"])
+
+
 def test_exponents_are_those_of_the_laws():
-    fits = tables.fits(tables.fitted(results(noise=1e-9))).set_index(["kernel", "varied"])
+    fits = fitted(noise=1e-9)
     assert fits["exponent_mean"].to_dict() == pytest.approx(
         {("NT", "N"): -0.5, ("NT", "n"): 0.5, ("RF", "N"): -0.5, ("RF", "n"): 0.5}
     )
     assert fits["constant_mean"].to_numpy() == pytest.approx(1)
-    fits = tables.fits(tables.fitted(results(noise=1e-9, log=0.5))).set_index(["kernel", "varied"])
+    fits = fitted(noise=1e-9, log=0.5)
     assert fits["with_log_mean"].dropna().to_dict() == pytest.approx({("NT", "n"): 0.5, ("RF", "n"): 0.5})
     assert (fits["exponent_mean"].xs("n", level="varied") > 0.55).all()
 

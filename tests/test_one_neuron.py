@@ -22,6 +22,7 @@ from iterlin.linearised.two_layer import two_layer
 from iterlin.report import one_neuron as report
 from iterlin.settings import OneNeuron
 from iterlin.tables import one_neuron as tables
+from iterlin.tables.summaries import exponents
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS
@@ -80,9 +81,9 @@ def test_where_an_error_is_reached_for_good():
 def test_exponents_of_power_laws():
     rows = [{"learner": "RF", "dimension": d, "run": 0, "size": 3 * d**1.7} for d in (8, 16, 64)]
     rows += [{"learner": "NT", "dimension": d, "run": 0, "size": np.nan if d == 64 else d} for d in (8, 16, 64)]
-    found = tables.exponents(pd.DataFrame(rows)).set_index("learner")["exponent"]
-    assert found["RF"] == pytest.approx(1.7)
-    assert math.isnan(found["NT"])
+    found = exponents(pd.DataFrame(rows), ["learner", "run"], "dimension", "size")
+    assert found["RF", 0] == pytest.approx(1.7)
+    assert math.isnan(found["NT", 0])
 
 
 @pytest.mark.parametrize(

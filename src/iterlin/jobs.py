@@ -47,7 +47,9 @@ def reproduce(scale: Scale) -> list[str]:
 
 def _affected(changed: list[str], done: str) -> Reads:
     """The stages that have changed or may yet, but for one that is done, and what each of them reads from."""
-    drawn = subprocess.run(["dvc", "--wait-for-lock", "dag", "--dot"], capture_output=True, text=True, check=True).stdout
+    drawn = subprocess.run(
+        ["dvc", "--wait-for-lock", "dag", "--dot"], capture_output=True, text=True, check=True
+    ).stdout
     reads = {stage: set() for stage in re.findall(r'^"([^"]+)";$', drawn, re.MULTILINE)}
     for source, stage in re.findall(r'^"([^"]+)" -> "([^"]+)";$', drawn, re.MULTILINE):
         reads[stage].add(source)
@@ -94,7 +96,8 @@ def _side_by_side(reads: Reads, jobs: int, workers: int) -> list[str]:
     """Run each stage as soon as all that it reads from is there; first those for which most others wait."""
     print(f"{len(reads)} stages, {jobs} at once", flush=True)
     waiting = _waiting(reads)
-    stages = sorted(reversed(reads), key=lambda stage: -len(waiting[stage]))  # the last in dvc.yaml take longest
+    last_first = list(reads)[::-1]  # of dvc.yaml, where experiments that take long come last
+    stages = sorted(last_first, key=lambda stage: -len(waiting[stage]))
     sorter: TopologicalSorter[str] = TopologicalSorter(reads)
     sorter.prepare()
     ready, running, ran, failed = [], {}, [], []

@@ -19,3 +19,4 @@ class Layout:
         self.claims = self.report / "claims.json"
         self.evidence = self.report / "evidence.json"
         self.tracked = Path(f"tracking/{scale}.json")
+        self.tracked_report = Path(f"tracking/{scale}-report.txt")

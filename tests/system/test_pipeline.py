@@ -12,7 +12,7 @@ import pytest
 from iterlin.experiments.registry import EXPERIMENTS, LECTURE
 from tests.clone import Clone, run_in
 
-READERS = {"tables", "plots", "plots_page", "claims", "report", "track"}
+READERS = {"tables", "plots", "plots_page", "claims", "report", "track", "track_report"}
 
 
 @pytest.fixture(scope="module")

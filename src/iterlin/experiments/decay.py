@@ -6,6 +6,7 @@ the smallest that it comes to. With L's ½ sum in place of ½ mean, λ is n time
 """
 
 from itertools import product
+
 import numpy as np
 import pandas as pd
 

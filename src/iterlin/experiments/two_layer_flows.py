@@ -130,7 +130,7 @@ def _along(predict: Predict, start: TwoLayer, path: np.ndarray, x: Any, inputs: 
 
 
 def every_seed(scale: Scale, experiment: str, follow: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables `runs` and `curves` of all seeds, which the function `follow`, "module:name", makes of each of them."""
+    """The tables `runs` and `curves` of all seeds; the function `follow`, "module:name", makes those of one."""
     tasks = [(scale, experiment, follow, run) for run in range(getattr(scale, experiment).num_seeds)]
     progress = counted(experiment, "seed", len(tasks))
     folders = run_side_by_side(f"{__name__}:{seed_kept.__name__}", tasks, scale.threads, progress)

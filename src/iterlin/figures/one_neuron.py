@@ -58,7 +58,7 @@ def rates(tables: Tables) -> Figure:
 
 def _line(axes: Axes, x: pd.Series, rows: pd.DataFrame, name: str, marker: str = "o", **look: Any) -> None:
     mean, low, high = (rows[f"{name}_{part}"] for part in ("mean", "low", "high"))
-    low = np.clip(low, LOWEST / 2, mean)  # an interval may reach below zero, which a logarithm cannot show
+    low = np.minimum(mean, np.maximum(low, LOWEST / 2))  # it may be below zero, which a logarithm cannot show
     axes.errorbar(x, mean, (mean - low, high - mean), marker=marker, capsize=2, **look)
 
 

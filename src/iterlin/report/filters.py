@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin.config import Scale
-from iterlin.report.tables import NAMES, markdown_table, span, spans
+from iterlin.report.tables import NAMES, PARTS, markdown_table, span, spans
 from iterlin.settings.lenet import compared
-from iterlin.tables.summaries import PARTS
 
 QUANTITIES = {
     "fraction": ("part of training where the cosine is largest", "{:.0%}"),
@@ -46,7 +45,8 @@ def _filters(scale: Scale, table: pd.DataFrame, runs: pd.DataFrame) -> str:
         {
             "quantity": [QUANTITIES[name][0] for name in table["quantity"]],
             "mean and interval": [
-                span(*values, QUANTITIES[name][1]) for name, *values in table[["quantity", *PARTS]].itertuples(index=False)
+                span(values, QUANTITIES[name][1])
+                for name, values in zip(table["quantity"], table[PARTS].to_numpy().tolist(), strict=True)
             ],
         }
     )

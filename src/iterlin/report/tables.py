@@ -1,21 +1,24 @@
 """Tables of the report, in Markdown."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from iterlin.settings import Adam, Solved
-from iterlin.tables.summaries import PARTS
 
 NAMES = {"inf": "∞", "tgn": "TGN"}
+PARTS = ["mean", "low", "high"]
 
 
-def span(mean: float, low: float, high: float, text: str) -> str:
-    """A mean with its interval; a dash where there is none."""
-    return "–" if pd.isna(mean) else f"{text.format(mean)} [{text.format(low)}, {text.format(high)}]"
+def span(values: Sequence[float], text: str) -> str:
+    """A mean with the ends of its interval; a dash where there is none."""
+    mean, low, high = map(text.format, values)
+    return "–" if pd.isna(values[0]) else f"{mean} [{low}, {high}]"
 
 
 def spans(table: pd.DataFrame, name: str, text: str) -> list[str]:
     """Those of a column."""
-    return [span(*row, text) for row in table[[f"{name}_{part}" for part in PARTS]].to_numpy()]
+    return [span(row, text) for row in table[[f"{name}_{part}" for part in PARTS]].to_numpy().tolist()]
 
 
 def percent(table: pd.DataFrame, name: str) -> list[str]:

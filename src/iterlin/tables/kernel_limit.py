@@ -7,6 +7,8 @@ from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.tables.summaries import exponents, means
 
+FITTED = ("exponent", "with_log", "constant")
+
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     """The errors, a row a point; the exponents of every run; and their means."""
@@ -15,7 +17,7 @@ def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     return {
         "kernel_limit": summarise(runs),
         "kernel_limit_exponents": fits,
-        "kernel_limit_fits": means(fits, ["kernel", "varied"], "exponent", "with_log", "constant"),
+        "kernel_limit_fits": means(fits, ["kernel", "varied"], *FITTED),
     }
 
 

@@ -6,23 +6,27 @@ from iterlin.config import Scale
 from iterlin.layout import Layout
 from iterlin.tables.summaries import exponents, geometric_means, means
 
-MEASURES = {"test_distance": "distance", "kernel_movement": "kernel"}
-LOSSES = {"network_loss": "network", "linear_loss": "linear"}
+MEASURES = {"distance": "test_distance", "kernel": "kernel_movement"}
+LOSSES = {"network": "network_loss", "linear": "linear_loss"}
 
 
 def tables(scale: Scale, layout: Layout) -> dict[str, pd.DataFrame]:
     """Both measures by γ and N; their exponents in N, by γ and run, and by γ; and the losses of the widest network."""
     folder = layout.results / "lazy_flow"
-    runs = pd.read_csv(folder / "runs.csv").rename(columns=MEASURES)
-    curves = pd.read_csv(folder / "curves.csv").rename(columns=LOSSES)
+    runs, curves = pd.read_csv(folder / "runs.csv"), pd.read_csv(folder / "curves.csv")
     slopes = fitted(runs)
     widest = curves[curves["width"] == max(scale.lazy_flow.widths)]
     return {
-        "lazy_flow": geometric_means(runs, ["exponent", "width"], *MEASURES.values()),
+        "lazy_flow": geometric_means(named(runs, MEASURES), ["exponent", "width"], *MEASURES),
         "lazy_flow_slopes": slopes,
         "lazy_flow_fits": fits(slopes),
-        "lazy_flow_curves": geometric_means(widest, ["exponent", "time"], *LOSSES.values()),
+        "lazy_flow_curves": geometric_means(named(widest, LOSSES), ["exponent", "time"], *LOSSES),
     }
+
+
+def named(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    """The table with these names for its columns."""
+    return table.rename(columns={column: name for name, column in names.items()})
 
 
 def predicted(exponent: pd.Series) -> pd.Series:
@@ -36,12 +40,12 @@ def predicted(exponent: pd.Series) -> pd.Series:
 
 def fitted(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a γ and a run: the slopes of both measures in log N, by least squares in logarithms."""
-    slopes = {name: exponents(runs, ["exponent", "run"], "width", name) for name in MEASURES.values()}
+    slopes = {name: exponents(runs, ["exponent", "run"], "width", column) for name, column in MEASURES.items()}
     table = pd.DataFrame(slopes).reset_index()
     return table.assign(cell=table["exponent"].map("γ = N^−{:g}".format))
 
 
 def fits(slopes: pd.DataFrame) -> pd.DataFrame:
     """One row a γ: means with their intervals over runs, and what we expect."""
-    table = means(slopes, ["exponent"], *MEASURES.values())
+    table = means(slopes, ["exponent"], *MEASURES)
     return table.assign(predicted=predicted(table["exponent"]))

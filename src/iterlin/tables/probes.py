@@ -89,8 +89,8 @@ def summarise_layers(probes: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     one, rows = runs[runs["cell"] == "1"].set_index("run"), []
     for (cell, layer), group in probes.groupby(["cell", "layer"], sort=False):
         own = runs[runs["cell"] == cell].set_index("run")
-        of_layer = own.filter(regex=f"^layer{layer}_").rename(columns=lambda name: name.removeprefix(f"layer{layer}_"))
-        of_layer = of_layer.assign(difference=of_layer["final"] - one[f"layer{layer}_final"])
+        of_layer = pd.DataFrame({name: own[f"layer{layer}_{name}"] for name in (*ACCURACIES, "fraction", "delay")})
+        of_layer["difference"] = of_layer["final"] - one[f"layer{layer}_final"]
         row = {"cell": cell, "layer": layer, "runs": len(own), "diverged": int((own["outcome"] == "diverged").sum())}
         row |= group[["converged", "at_end"]].mean().to_dict()
         row |= intervals(of_layer, *ACCURACIES, "fraction", "difference")

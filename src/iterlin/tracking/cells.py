@@ -43,7 +43,7 @@ class Sweep(NamedTuple):
     scale: str
     settings: dict[str, Any]
     cells: list[Cell]
-    report: Path
+    report: Path | None  # if it is to be shown
     report_hash: str
 
     @property
@@ -54,8 +54,9 @@ class Sweep(NamedTuple):
     def versions(self) -> dict[str, str]:
         """What there is to show, each with what its content follows from."""
         shown = {str(cell.path): f"{self.digest} {cell.hash}" for cell in self.cells}
-        report = {str(self.report): f"{self.digest} {self.report_hash}"}
-        return shown | report if self.report.exists() else shown
+        if self.report and self.report.exists():
+            shown[str(self.report)] = f"{self.digest} {self.report_hash}"
+        return shown
 
 
 def find_sweep(scale: Scale) -> Sweep:

@@ -1,4 +1,4 @@
-"""The process behind `iterlin.live`: after a minute of training, it shows the logs of the stage's runs."""
+"""The process behind `iterlin.live`: once training has taken minutes, it shows the logs of the stage's runs."""
 
 import os
 import select
@@ -12,7 +12,8 @@ from iterlin.runlog import NAME, read
 from iterlin.scratch import SCRATCH, WORK
 from iterlin.tracking import place
 
-AFTER = 60.0  # seconds of training before anything is shown; ITERLIN_LIVE_AFTER overrides it
+# Seconds of training before anything is shown, which takes a part of a processor. ITERLIN_LIVE_AFTER overrides it.
+AFTER = 180.0
 EVERY = 10.0  # seconds between two looks
 SHOWN = ("network_test_accuracy", "proxy_test_accuracy", "network_train_loss", "feature_updates")
 

@@ -5,8 +5,8 @@ from iterlin.config import Scale
 from iterlin.tracking.cells import find_sweep
 
 
-def sync(scale: Scale, again: bool = False) -> int:
-    """Show every cell that MLflow does not have yet; the number of new ones.
+def sync(scale: Scale, again: bool = False, report: bool = True) -> int:
+    """Show every cell that MLflow does not have yet, and the `report`; the number of new cells.
 
     What this machine has shown before is taken to be there still, unless it is to look `again`. Best effort: what goes
     wrong becomes a warning, since no result depends on it.
@@ -16,7 +16,7 @@ def sync(scale: Scale, again: bool = False) -> int:
         with place.alone():
             if again:
                 place.forget()
-            sweep = find_sweep(scale)
+            sweep = find_sweep(scale) if report else find_sweep(scale)._replace(report=None)
             if place.known() | sweep.versions() == place.known():
                 return 0
             place.prepare_mlflow()
