@@ -11,7 +11,8 @@ import pandas as pd
 from iterlin.mend import status
 
 TABLES = ("k_sweep", "sensitivity", "adam", "damp_ce", "mnist", "batches", "data_scaling")
-# Absolute for accuracies, in shares, and for numbers of runs; relative for numbers of steps.
+TABLES += ("kernel_limit_fits", "staircase", "lazy_flow_fits", "decay", "one_neuron", "one_neuron_exponents")
+# Absolute for accuracies and errors, in shares, for exponents and numbers of runs; relative for numbers of steps.
 ACCURACY, RUNS, STEPS = 0.02, 1, 0.2
 
 
@@ -48,17 +49,22 @@ def committed(path: Path) -> pd.DataFrame:
 
 def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
     """Where two tables differ by more than the tolerance, a line a place."""
-    if old["cell"].tolist() != new["cell"].tolist() or set(old.columns) != set(new.columns):
-        return [f"the rows or columns differ: {old['cell'].tolist()} against {new['cell'].tolist()}"]
+    rows, others = _rows(old), _rows(new)
+    if rows != others or set(old.columns) != set(new.columns):
+        return [f"the rows or columns differ: {rows} against {others}"]
     lines = []
-    for column in old.columns.drop("cell"):
-        if old[column].dtype.kind not in "biuf":  # a text, which follows from the cell
-            continue
+    for column in old.columns[old.columns.get_loc("runs") :]:
         a, b = old[column].to_numpy(float), new[column].to_numpy(float)
         if column.startswith("median_"):
             tolerance = STEPS * np.abs(a)
         else:
             tolerance = ACCURACY if column.endswith(("_mean", "_low", "_high")) else RUNS
         wrong = ~((np.abs(a - b) <= tolerance) | (np.isnan(a) & np.isnan(b)))
-        lines += [f"{old['cell'][i]}, {column}: {a[i]:g} committed, {b[i]:g} recomputed" for i in np.flatnonzero(wrong)]
+        lines += [f"{rows[i]}, {column}: {a[i]:g} committed, {b[i]:g} recomputed" for i in np.flatnonzero(wrong)]
     return lines
+
+
+def _rows(table: pd.DataFrame) -> list[str]:
+    """What the rows are of, which stands before their numbers of runs."""
+    named = table.iloc[:, : table.columns.get_loc("runs")].astype(str)
+    return named.agg(", ".join, axis=1).tolist()
