@@ -137,7 +137,7 @@ def _steps_together(data: tuple[jax.Array, jax.Array], problem: LeNetProblem, nu
         nonlocal taken
         taken += problem.steps
         group.advance(Stop(taken, problem.steps, taken), [True] * number)
-        jax.block_until_ready(group.states()[0].params)
+        jax.block_until_ready(group.state.params)
 
     return run
 

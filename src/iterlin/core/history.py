@@ -60,13 +60,16 @@ class History:
         self.records: list[dict[str, float]] = []
         self.outcome: Outcome | None = None
 
-    def add(self, seen: Seen, state: State) -> None:
-        """A record, after which the run may be over. A run that diverges at once has taken no step: it has none."""
+    def add(self, seen: Seen, state: Callable[[], State]) -> None:
+        """A record, at that state, after which the run may be over.
+
+        A run that diverges at once has taken no step: it has none.
+        """
         if not self.records or seen.record["step"] > self.records[-1]["step"]:
             self.records.append(seen.record)
             self.run.on_record(seen.record)
             if self.run.on_model is not None:
-                self.run.on_model(int(seen.record["step"]), eqx.combine(state.params, self.run.model))
+                self.run.on_model(int(seen.record["step"]), eqx.combine(state().params, self.run.model))
         if seen.diverged:
             self.outcome = Outcome.diverged
         elif seen.due and self._fits(seen.record):

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, PyTree
+from jaxtyping import Array, Bool, Int, PyTree
 
 from iterlin.core.jumps import advance_in_jumps
 from iterlin.core.linearise import Linearised
@@ -61,11 +61,11 @@ class Alone:
     def look(self) -> list[Seen]:
         """How the run stands, at a record."""
         self.state = self.state.at_record()
-        return [_seen(_values(self.state, _measure(*_measurable(self._job, self.state), self._train)), ())]
+        return [_seen(_values(self.state, measured(*_measurable(self._job, self.state), self._train)), ())]
 
-    def states(self) -> list[State]:
+    def state_of(self, run: int) -> State:
         """Its state."""
-        return [self.state]
+        return self.state
 
 
 class Together:
@@ -103,9 +103,9 @@ class Together:
         values = _values(self.state, _measure_together(*_measurable(self._job, self.state), self._train))
         return [_seen(values, run) for run in self._runs]
 
-    def states(self) -> list[State]:
-        """The states of the runs."""
-        return [jax.tree.map(lambda value, run=run: value[run], self.state) for run in self._runs]
+    def state_of(self, run: int) -> State:
+        """The state of a run."""
+        return _row(self.state, jnp.asarray(run))
 
 
 def _measurable(job: Job, state: State) -> tuple[Linearised, Loss, PyTree[Array], PyTree[Array], Splits, Array]:
@@ -121,8 +121,13 @@ def _advanced(job: Job, schedule: Schedule, state: State, stop: Stop, moving: Bo
     return advance(job.problem, job.solver, schedule, state, stop)
 
 
+@eqx.filter_jit
+def _row(tree: Any, row: Int[Array, ""]) -> Any:
+    return jax.tree.map(lambda values: values[row], tree)
+
+
 _RUNS = eqx.if_array(0)
-_measure = eqx.filter_jit(measure)
+measured = eqx.filter_jit(measure)
 _measure_together = eqx.filter_jit(eqx.filter_vmap(measure, in_axes=_RUNS))
 _advance_together = eqx.filter_jit(eqx.filter_vmap(_advanced, in_axes=(_RUNS, None, _RUNS, None, _RUNS)))
 
@@ -145,4 +150,12 @@ def _kind(job: Job) -> tuple:
 
 
 def _stack(trees: Sequence[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
+    return jax.tree.map(_stacked, *trees)
+
+
+def _stacked(*leaves: Any) -> Any:
+    if not eqx.is_array(leaves[0]):
+        return leaves[0]
+    if jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
+        return jnp.stack(leaves)
+    return jnp.asarray(np.stack(leaves))  # one operation, where jnp.stack takes one for every leaf

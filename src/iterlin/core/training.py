@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -125,10 +126,9 @@ def train_many(
     keeper = Keeper(checkpoints)
 
     def record(moved: Sequence[bool]) -> None:
-        seen = group.look()
-        for history, look, state, has_moved in zip(histories, seen, group.states(), moved, strict=True):
-            if has_moved:
-                history.add(look, state)
+        for run, (history, seen) in enumerate(zip(histories, group.look(), strict=True)):
+            if moved[run]:
+                history.add(seen, partial(group.state_of, run))
 
     def progress() -> Progress:
         outcomes = [history.outcome and history.outcome.name for history in histories]
@@ -146,8 +146,8 @@ def train_many(
             if group.advance(Stop(until, gap, min(until + gap, num_steps), keeper.budget), moving):
                 record(moving)
             keeper.look(progress)
-    ended = zip(histories, jobs, group.states(), strict=True)
-    return [history.result(job, schedule, state) for history, job, state in ended]
+    ended = enumerate(zip(histories, jobs, strict=True))
+    return [history.result(job, schedule, group.state_of(run)) for run, (history, job) in ended]
 
 
 def _check(run: Run, loss: Loss, schedule: Schedule, batch_size: int | None) -> None:

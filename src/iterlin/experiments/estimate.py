@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -13,14 +12,13 @@ from iterlin.config import Scale
 from iterlin.core import Every, Linearised, Never, cross_entropy, sgd
 from iterlin.core.begin import begin
 from iterlin.core.blocks import CHUNK
+from iterlin.core.many import measured
 from iterlin.core.phases import Stop, advance
-from iterlin.core.records import measure
 from iterlin.data.sets import DATA_SETS
 from iterlin.nets import build
 
 ENOUGH = 0.5  # seconds of steps that make a measurement
 SOLVER = sgd(1e-9)
-RECORD = eqx.filter_jit(partial(measure, train="train"))
 
 
 class Estimate(NamedTuple):
@@ -45,7 +43,8 @@ def estimate(scale: Scale) -> Estimate:
     )
     linearised = Linearised(problem.fn, state.params0)
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
-    record = _compiled(RECORD, linearised, problem.loss, state.params, state.params0, splits, problem.damping)
+    looked_at = linearised, problem.loss, state.params, state.params0, splits, problem.damping, "train"
+    record = _compiled(measured, *looked_at)
 
     def steps(schedule: Every, num_steps: int) -> float:
         return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
@@ -54,7 +53,7 @@ def estimate(scale: Scale) -> Estimate:
     return Estimate(
         step=_seconds_a_step(partial(steps, Every(1))),
         lazy_step=_seconds_a_step(partial(steps, Never())),
-        record=more * _seconds(record, linearised, problem.loss, state.params, state.params0, splits, problem.damping),
+        record=more * _seconds(record, *looked_at),
         num_params=sum(leaf.size for leaf in jax.tree.leaves(state.params)),
     )
 

@@ -1,14 +1,16 @@
 """B-FLOW: gradient flow against the explicit steps that it stands for, where these can be run."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+from jaxtyping import Array
 
 from iterlin.config import Scale
 from iterlin.core import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
@@ -51,16 +53,15 @@ def _rows(scale: Scale, data: dict[str, np.ndarray], name: str, learning_rate: f
     split_key, init_key, _ = keys(scale.seed, run, "result")
     model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
     params0, fn = functional(model)
-    x = splits["test"][0]
+    x, model_of = splits["test"][0], {"proxy": Linearised(fn, params0), "network": fn}
 
     def outputs(solver):
         settings = {"num_steps": check.num_steps, "first_record": check.num_steps, "divergence_factor": float("inf")}
         result = train(model, splits, loss=cross_entropy, solver=solver, schedule=SCHEDULES[name], **settings)
-        params = result.state.params
-        return Linearised(fn, params0)(params, x) if name == "proxy" else fn(params, x), result
+        return _outputs(model_of[name], result.state.params, x), result
 
     reference, _ = outputs(sgd(learning_rate))
-    moved = jnp.linalg.norm(reference - fn(params0, x))
+    moved = jnp.linalg.norm(reference - _outputs(fn, params0, x))
 
     def rows() -> Iterator[dict[str, Any]]:
         for tolerance in check.tolerances:
@@ -77,3 +78,8 @@ def _rows(scale: Scale, data: dict[str, np.ndarray], name: str, learning_rate: f
             }
 
     return list(rows())
+
+
+@eqx.filter_jit
+def _outputs(model: Callable, params: Any, x: Array) -> Array:
+    return model(params, x)
