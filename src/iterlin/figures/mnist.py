@@ -17,7 +17,7 @@ def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(4, 4, 3))
     curves = tables["mnist_curves"]
     _lines(panels[0], curves, "test")
-    panels[0].legend(loc="lower right")
+    panels[0].legend(loc="upper left")
     _lines(panels[1], curves, "train")
     _differences(panels[2], tables["mnist"])
     return figure

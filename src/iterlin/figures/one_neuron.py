@@ -83,7 +83,8 @@ def _sizes(axes: Axes, sizes: pd.DataFrame, exponents: pd.DataFrame) -> None:
         axes.annotate(name, (dimensions[-1], law[-1]), (3, -3), textcoords="offset points")
     axes.set(xscale="log", yscale="log", xlabel="input dimension d", ylabel="examples that the error ε takes, $n_ε$")
     _plain_ticks(axes, tuple(int(d) for d in dimensions))
-    axes.legend(title="exponent of d", fontsize=8, title_fontsize=8)
+    axes.set_ylim(top=10 * axes.get_ylim()[1])  # room for the legend
+    axes.legend(title="exponent of d", fontsize=8, title_fontsize=8, loc="upper left", alignment="left")
 
 
 def _descents(axes: Axes, descents: pd.DataFrame) -> None:

@@ -20,7 +20,7 @@ LOWEST = math.cos(math.pi / 4)  # of an alignment
 BINS = np.linspace(LOWEST, 1, 16).tolist()
 RANDOM = 4 / math.pi * math.sin(math.pi / 4)
 DIALS = ("K", "λ")
-CLOSE = 0.02  # of two cells, in the logarithm of the distance
+CLOSE = 0.04, 0.004  # of two cells, in the logarithm of the distance and in the alignment
 
 
 def features(tables: Tables) -> Figure:
@@ -205,7 +205,7 @@ def _crosses(axes: Axes, rows: pd.DataFrame, marker: str) -> None:
         x, y = row["distance_mean"], row["alignment_mean"]
         face = _colour(row["dial"], row["cell"])
         axes.errorbar(x, y, **bars, fmt=marker, color=face, capsize=2, zorder=3)
-        near = [at for at in names if abs(math.log(at[0] / x)) < CLOSE and abs(at[1] - y) < CLOSE / 4]
+        near = [at for at in names if abs(math.log(at[0] / x)) < CLOSE[0] and abs(at[1] - y) < CLOSE[1]]
         names.setdefault(near[0] if near else (x, y), []).append(row)
     for at, cells in names.items():
         first = cells[0]
