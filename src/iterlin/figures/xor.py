@@ -207,8 +207,10 @@ def _crosses(axes: Axes, rows: pd.DataFrame, marker: str) -> None:
         axes.errorbar(x, y, **bars, fmt=marker, color=face, capsize=2, zorder=3)
         near = [at for at in names if abs(math.log(at[0] / x)) < CLOSE[0] and abs(at[1] - y) < CLOSE[1]]
         names.setdefault(near[0] if near else (x, y), []).append(row)
-    for at, cells in names.items():
+    for cells in names.values():
         first = cells[0]
+        outermost = (max if first["dial"] == "K" else min)(cells, key=lambda row: row["distance_mean"])
+        at = outermost["distance_mean"], outermost["alignment_mean"]
         text = f"{first['dial']} = {', '.join(row['cell'] for row in cells)}"
         offset, side = ((6, 4), "left") if first["dial"] == "K" else ((-6, -9), "right")
         face = _colour(first["dial"], first["cell"])
