@@ -195,7 +195,7 @@ def dials(tables: Tables) -> Figure:
 
 
 def _crosses(axes: Axes, rows: pd.DataFrame, marker: str) -> None:
-    """Cells with both intervals and their names; of neighbours too close for two names, the first carries both."""
+    """Cells with both intervals and their names; of neighbours too close for two names, the outermost carries both."""
     names: dict[tuple[float, float], list[pd.Series]] = {}
     for _, row in rows.iterrows():
         bars = {}
