@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from iterlin.config import Scale
 from iterlin.experiments.k_sweep import tgn_recipe
 from iterlin.experiments.recipe import Recipe
-from iterlin.experiments.registry import EXPERIMENTS
+from iterlin.experiments.registry import EXPERIMENTS, LECTURE
 from iterlin.files import alone, write_text
 from iterlin.memory import KEPT, Need, known, limit_workers, size
 from iterlin.mend import status
@@ -20,6 +20,7 @@ START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
 SMALL = 5e-4  # seconds of a step of the networks that E-XOR and E-DAMP1D have; seen are half of that
+NOT_ESTIMATED = ("probes", "filters", *LECTURE)  # whose time does not follow from numbers of steps
 PRODUCTS = 10  # with the Gauss–Newton matrix, of a Newton step: seen are 3 to 6, and up to 75 in runs of few steps
 
 
@@ -195,7 +196,8 @@ def table(rows: list[dict[str, Any]]) -> str:
     memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
     lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), size(memory), size(disk)))
     names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
-    return tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
+    drawn = tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
+    return f"{drawn}\nNot estimated: {', '.join(NOT_ESTIMATED)}"
 
 
 def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
