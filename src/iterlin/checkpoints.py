@@ -40,7 +40,7 @@ class FileCheckpoints:
             except FileNotFoundError:
                 continue
             except ValueError as error:
-                print(f"{path}: {error}: going on from an earlier state", file=sys.stderr, flush=True)
+                print(f"warning: {path}: {error}: going on from an earlier state", file=sys.stderr, flush=True)
         return None
 
     def save(self, progress: Progress) -> None:

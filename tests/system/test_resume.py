@@ -154,7 +154,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(damage, tmp_path
     flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
     last.write_bytes({"cut": content[:middle], "flip": flipped, "empty": b""}[damage])
     kept = FileCheckpoints(tmp_path).restore(whole[0].state)
-    assert capsys.readouterr().err == f"{last}: this checkpoint is damaged: going on from an earlier state\n"
+    assert capsys.readouterr().err == f"warning: {last}: this checkpoint is damaged: going on from an earlier state\n"
     assert kept is not None
     assert 0 < kept.state.step <= 60
     same(whole, run(FileCheckpoints(tmp_path)))
