@@ -72,7 +72,7 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     )
     clone.edit('factors: ["0.5", "2"]', 'factors: ["2"]')
     done = clone.run("iterlin", "repro")
-    assert "32 stages ran, 15 of them trained a cell" in done.stdout
+    assert "33 stages ran, 15 of them trained a cell" in done.stdout
     report = clone.folder / "reports/smoke"
     table = pd.read_csv(report / "tables/diverged.csv", dtype={"cell": str})
     counts = table.groupby(["factor", "cell"]).size()
