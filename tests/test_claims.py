@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from scipy import stats
 
 from iterlin.claims import CLAIMS, judge
 from iterlin.claims.verdicts import VERDICTS, holm, p_above, p_below
+from iterlin.report.claims import claims_section
 
 YES, NO, UNKNOWN = VERDICTS
 CELLS = ("1", "10", "1e4", "1e6", "1e8", "inf", "tgn")
@@ -117,3 +119,9 @@ def test_one_sided_p_values_are_those_of_scipy():
     _, expected = stats.ttest_1samp(values, 0.3, alternative="greater")
     assert p_above(values, 0.3) == pytest.approx(expected)
     assert p_above(values, 0.3) + p_below(values, 0.3) == pytest.approx(1)
+
+
+def test_the_report_shows_a_claim_whole():
+    claim = {"statement": "a", "source": "T", "paper": "b", "verdict": YES, "evidence": "mean |x|: 0.1"}
+    page = MarkdownIt("commonmark").enable("table").render(claims_section({"E-1": claim}))
+    assert "<td>mean |x|: 0.1</td>" in page

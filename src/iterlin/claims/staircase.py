@@ -32,7 +32,7 @@ def _closer(runs: pd.DataFrame, margin: float) -> Evidence | None:
     on_it = runs[runs["exponent"] == 1 + MIDDLE]
     table = on_it.groupby(["run", "dimension"])["gap"].mean().abs().unstack().sort_index(axis=1, ascending=False)
     found = ", ".join(f"{value:.3f} at d = {dimension}" for dimension, value in table.mean().items())
-    return trend(table, f"mean |test error − ‖P_{{>1}} f*‖²|: {found}")
+    return trend(table, f"mean distance of the test error from ‖P_{{>1}} f*‖²: {found}")
 
 
 def _steeper(runs: pd.DataFrame, margin: float) -> Evidence | None:

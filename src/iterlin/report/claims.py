@@ -12,7 +12,7 @@ def claims_section(claims: dict[str, dict]) -> str:
             "verdict": [f"**{claim['verdict']}**" for claim in claims.values()],
             "evidence (accuracies in points, 95 %)": [claim["evidence"] for claim in claims.values()],
         }
-    )
+    ).map(lambda text: text.replace("|", r"\|"))  # which would end a cell of the table
     return f"""## Claims
 
 What the sources claim, and what these runs say. A claim is *reproduced* or *not reproduced* if its test or that of its
