@@ -21,11 +21,16 @@ _RUNNING: set[subprocess.Popen[str]] = set()
 
 
 class Done(NamedTuple):
-    """A stage that DVC has run: its exit status, what was printed, and the seconds that it took."""
+    """A stage that DVC was asked for: its exit status, what was printed, and the seconds that it took."""
 
     returncode: int
     output: str
     seconds: float
+
+    @property
+    def ran(self) -> bool:
+        """Whether it had to run."""
+        return "Running stage" in self.output
 
 
 def reproduce(scale: Scale) -> list[str]:
@@ -111,11 +116,14 @@ def _side_by_side(reads: Reads, jobs: int, workers: int) -> list[str]:
             if not running:
                 break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                stage = running.pop(future)
-                if _report(stage, future.result(), ran):
-                    sorter.done(stage)
-                else:
+                stage, done = running.pop(future), future.result()
+                _report(stage, done)
+                if done.returncode:
                     failed.append(stage)
+                    continue
+                sorter.done(stage)
+                if done.ran:
+                    ran.append(stage)
     if failed:
         sys.exit(f"{', '.join(failed)} failed; the others are kept. Run the same command again once it is mended")
     return ran
@@ -138,15 +146,13 @@ def _run(stage: str, workers: int) -> Done:
     return Done(process.returncode, output, time.monotonic() - start)
 
 
-def _report(stage: str, done: Done, ran: list[str]) -> bool:
-    """Whether the stage has not failed. If it has, all that was written is shown, and else what it warns of."""
+def _report(stage: str, done: Done) -> None:
+    """How long the stage took and what it warns of; if it has failed, all that was written."""
     if done.returncode:
         print(f"{stage}: failed\n{done.output}", file=sys.stderr, flush=True)
-        return False
-    if "Running stage" in done.output:
-        ran.append(stage)
+        return
+    if done.ran:
         print(f"Running stage '{stage}': {done.seconds:.0f} s", flush=True)
     for line in done.output.splitlines():
         if line.startswith("warning: "):
             print(line, file=sys.stderr, flush=True)
-    return True
