@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import optax
 
 from benchmarks.problems import CLASSES, LeNetProblem
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Flow,
@@ -20,13 +20,13 @@ from iterlin.core import (
     sgd,
     squared_error,
 )
-from iterlin.core.batches import FullBatch, MiniBatch
-from iterlin.core.jumps import advance_in_jumps
-from iterlin.core.losses import Loss
-from iterlin.core.phases import State, Stop, advance, initial_state
-from iterlin.core.problem import Problem
-from iterlin.nets import LeNet
-from iterlin.nets.convolution import DIMENSIONS
+from iterlin._batches import FullBatch, MiniBatch
+from iterlin._jumps import advance_in_jumps
+from iterlin._losses import Loss
+from iterlin._phases import State, Stop, advance, initial_state
+from iterlin._problem import Problem
+from iterlin_lab.nets import LeNet
+from iterlin_lab.nets.convolution import DIMENSIONS
 
 RATE = 1e-3
 DESCENT, LAZY = sgd(RATE), Never()

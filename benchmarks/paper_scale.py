@@ -17,11 +17,11 @@ from benchmarks import jax_steps as jx
 from benchmarks.__main__ import markdown, measured
 from benchmarks.pairs import HOISTED_FLOOR, LINEARISED_FLOOR, PLAIN_FLOOR, Pair, on
 from benchmarks.problems import CLASSES, LeNetProblem
-from iterlin.core import Every, Flow, Never, cross_entropy, sgd, train
-from iterlin.core.begin import begin
-from iterlin.core.many import Job, Together
-from iterlin.core.phases import Stop
-from iterlin.nets import LeNet
+from iterlin import Every, Flow, Never, cross_entropy, sgd, train
+from iterlin._begin import begin
+from iterlin._many import Job, Together
+from iterlin._phases import Stop
+from iterlin_lab.nets import LeNet
 
 HEADER = ["what", "measured", "unit", "of the arithmetic's rate"]
 PRECISIONS = ("float32", "tensorfloat32", "bfloat16")
@@ -60,7 +60,7 @@ def main() -> None:
 def images(num_examples: int) -> tuple[tuple[jax.Array, jax.Array], str]:
     """Standardised images and labels, and where they are from."""
     if "TFDS_DATA_DIR" in os.environ:
-        from iterlin.data.sets import DATA_SETS
+        from iterlin_lab.data.sets import DATA_SETS
 
         found = DATA_SETS["cifar10"].load()
         x, y, origin = found.images[:num_examples].astype(np.float32), found.labels[:num_examples], "CIFAR-10"

@@ -46,7 +46,7 @@ def _iterlin(runs: int, steps: int, damping: float) -> Callable[[], list[float]]
     """All that the experiment does for these runs but its tables."""
     import jax.numpy as jnp
 
-    from iterlin.core import Every, Ridge, Run, squared_error, train_many
+    from iterlin import Every, Ridge, Run, squared_error, train_many
 
     models, data = _problem(runs)
     splits = {"train": data}
@@ -74,7 +74,7 @@ def _optimistix(runs: int, steps: int) -> Callable[[], list[float]]:
     import lineax as lx
     import optimistix as optx
 
-    from iterlin.core import functional
+    from iterlin import functional
 
     models, (x, y) = _problem(runs)
     params = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(functional(model)[0] for model in models))
@@ -94,8 +94,8 @@ def _problem(runs: int):
     import jax
     import jax.numpy as jnp
 
-    from iterlin.data.quintic import points
-    from iterlin.nets import build
+    from iterlin_lab.data.quintic import points
+    from iterlin_lab.nets import build
 
     net = {"name": "mlp", "width": 50, "depth": 5, "initialisation": "he_normal"}
     models = [build(**net, input_shape=(1,), num_classes=1, key=jax.random.key(run)) for run in range(runs)]

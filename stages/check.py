@@ -1,15 +1,15 @@
 """Validate all parameters, and trace the network at its true shapes, before anything is computed."""
 
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.memory import limit_workers
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.memory import limit_workers
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.check import trace
-    from iterlin.experiments.memory import require
+    from iterlin_lab.experiments.check import trace
+    from iterlin_lab.experiments.memory import require
 
     checked = trace(scale)
     require(scale)

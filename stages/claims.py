@@ -4,10 +4,10 @@ import json
 
 import pandas as pd
 
-from iterlin.claims import CLAIMS, judge
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.claims import CLAIMS, judge
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:

@@ -1,14 +1,14 @@
 """E-DAMP1D: damped Gauss–Newton on a one-dimensional task."""
 
-from iterlin.files import whole_folder
-from iterlin.layout import Layout
-from iterlin.results import FLOATS
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import whole_folder
+from iterlin_lab.layout import Layout
+from iterlin_lab.results import FLOATS
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.damp1d import damp1d
+    from iterlin_lab.experiments.damp1d import damp1d
 
     runs, drawn = damp1d(scale)
     with whole_folder(Layout(scale.name).results / "damp1d") as folder:

@@ -1,13 +1,13 @@
 """E-DAMPCE: train all runs of all λ."""
 
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.cells import run_cells
-    from iterlin.experiments.damp_ce import cells
+    from iterlin_lab.experiments.cells import run_cells
+    from iterlin_lab.experiments.damp_ce import cells
 
     layout = Layout(scale.name)
     run_cells(scale, layout.data, layout.results / "damp_ce", cells(scale), "E-DAMPCE")

@@ -1,14 +1,14 @@
 """E-FILTER and B-NTK: measure the filters and the kernels of the networks of E-AUG."""
 
-from iterlin.files import whole_folder
-from iterlin.layout import Layout
-from iterlin.results import FLOATS
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import whole_folder
+from iterlin_lab.layout import Layout
+from iterlin_lab.results import FLOATS
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.filters import filters
+    from iterlin_lab.experiments.filters import filters
 
     layout = Layout(scale.name)
     tables = filters(scale, layout.data, layout.results / "augmentation")

@@ -1,14 +1,14 @@
 """B-FLOW: gradient flow against explicit steps."""
 
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.results import FLOATS
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.results import FLOATS
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.flow_check import flow_check
+    from iterlin_lab.experiments.flow_check import flow_check
 
     layout = Layout(scale.name)
     table = flow_check(scale, layout.data)

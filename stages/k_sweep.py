@@ -2,14 +2,14 @@
 
 import json
 
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, (period,) = begin_stage()
-    from iterlin.experiments.cells import run_cells
-    from iterlin.experiments.k_sweep import recipe
+    from iterlin_lab.experiments.cells import run_cells
+    from iterlin_lab.experiments.k_sweep import recipe
 
     layout = Layout(scale.name)
     learning_rate = json.loads(layout.regime.read_text())["learning_rate"]

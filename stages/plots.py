@@ -4,11 +4,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from iterlin.figures import FIGURES
-from iterlin.figures.style import SETTINGS, save
-from iterlin.files import whole_folder
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.figures import FIGURES
+from iterlin_lab.figures.style import SETTINGS, save
+from iterlin_lab.files import whole_folder
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:

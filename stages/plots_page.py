@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from iterlin.figures.vega import coloured, page
-from iterlin.files import whole_folder, write_text
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.figures.vega import coloured, page
+from iterlin_lab.files import whole_folder, write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:

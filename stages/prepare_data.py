@@ -1,8 +1,8 @@
 """Load the data set once, into one file, and describe it."""
 
-from iterlin.data.prepare import prepare
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.data.prepare import prepare
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:

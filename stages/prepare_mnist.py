@@ -1,8 +1,8 @@
 """The same for the data of E-MNIST."""
 
-from iterlin.data.prepare import prepare
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.data.prepare import prepare
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:

@@ -2,14 +2,14 @@
 
 import json
 
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.regime import find_regime
+    from iterlin_lab.experiments.regime import find_regime
 
     layout = Layout(scale.name)
     write_text(layout.regime, json.dumps(find_regime(scale, layout.data), indent=2) + "\n")

@@ -1,14 +1,14 @@
 """E-STABLE: train all runs of all pairs of η and K."""
 
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.results import FLOATS
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.results import FLOATS
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.stability import stability
+    from iterlin_lab.experiments.stability import stability
 
     layout = Layout(scale.name)
     table = stability(scale, layout.data)

@@ -1,14 +1,14 @@
 """L-KRR: kernel ridge regression on growing training sets."""
 
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.results import FLOATS
-from iterlin.runtime import begin_stage
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.results import FLOATS
+from iterlin_lab.runtime import begin_stage
 
 
 def main() -> None:
     scale, _ = begin_stage()
-    from iterlin.experiments.staircase import staircase
+    from iterlin_lab.experiments.staircase import staircase
 
     table = staircase(scale)
     write_text(Layout(scale.name).results / "staircase.csv", table.to_csv(index=False, float_format=FLOATS))

@@ -2,10 +2,10 @@
 
 import json
 
-from iterlin.files import whole_folder, write_text
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
-from iterlin.tables import ACCURACIES, TABLES
+from iterlin_lab.files import whole_folder, write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
+from iterlin_lab.tables import ACCURACIES, TABLES
 
 
 def main() -> None:

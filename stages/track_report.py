@@ -1,10 +1,10 @@
 """Show the report in MLflow, beside the results."""
 
-from iterlin.files import write_text
-from iterlin.layout import Layout
-from iterlin.runtime import begin_stage
-from iterlin.tracking.cells import find_sweep
-from iterlin.tracking.sync import sync
+from iterlin_lab.files import write_text
+from iterlin_lab.layout import Layout
+from iterlin_lab.runtime import begin_stage
+from iterlin_lab.tracking.cells import find_sweep
+from iterlin_lab.tracking.sync import sync
 
 
 def main() -> None:

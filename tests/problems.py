@@ -5,9 +5,9 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import Every, functional, sgd, squared_error, train
-from iterlin.core.batches import FullBatch
-from iterlin.core.problem import Problem
+from iterlin import Every, functional, sgd, squared_error, train
+from iterlin._batches import FullBatch
+from iterlin._problem import Problem
 
 
 class Affine(eqx.Module):

@@ -5,20 +5,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import CLAIMS, judge
-from iterlin.claims.verdicts import VERDICTS
-from iterlin.config import load
-from iterlin.experiments import adam, damp_ce
-from iterlin.figures import FIGURES
-from iterlin.layout import Layout
-from iterlin.report import adam as report_adam
-from iterlin.report import damp_ce as report_damp_ce
-from iterlin.results import read_cells
-from iterlin.tables import ACCURACIES, summarise
-from iterlin.tables.adam import DRAWN, over_evaluations
-from iterlin.tables.adam import tables as adam_tables
-from iterlin.tables.damp_ce import tables as damp_ce_tables
-from iterlin.tables.phases import phase_ends, summarise_phases, with_phases
+from iterlin_lab.claims import CLAIMS, judge
+from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.config import load
+from iterlin_lab.experiments import adam, damp_ce
+from iterlin_lab.figures import FIGURES
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import adam as report_adam
+from iterlin_lab.report import damp_ce as report_damp_ce
+from iterlin_lab.results import read_cells
+from iterlin_lab.tables import ACCURACIES, summarise
+from iterlin_lab.tables.adam import DRAWN, over_evaluations
+from iterlin_lab.tables.adam import tables as adam_tables
+from iterlin_lab.tables.damp_ce import tables as damp_ce_tables
+from iterlin_lab.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

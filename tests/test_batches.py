@@ -4,14 +4,14 @@ import jax
 import numpy as np
 import pytest
 
-from iterlin.core import Continuously, Every, batches, blocks, cross_entropy, sgd
-from iterlin.core.begin import begin
+from iterlin import Continuously, Every, _batches, _blocks, cross_entropy, sgd
+from iterlin._begin import begin
 from tests.problems import classification, mlp, trained
 
 
 @pytest.mark.parametrize("schedule", [Every(7), Continuously()])
 def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, monkeypatch):
-    monkeypatch.setattr(blocks, "CHUNK", 5)  # of 12 examples
+    monkeypatch.setattr(_blocks, "CHUNK", 5)  # of 12 examples
     model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
     kept, again = (trained(model, data, loss=cross_entropy, schedule=schedule, hoist=hoist) for hoist in (True, False))
     np.testing.assert_allclose(again[0], kept[0], rtol=1e-10, atol=1e-12)
@@ -20,8 +20,8 @@ def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, mon
 def test_a_phase_keeps_what_fits_the_budget():
     (x, y), settings = classification(jax.random.key(1), n=1000), {"loss": cross_entropy, "solver": sgd(0.1)}
     wide = mlp(jax.random.key(0))
-    assert begin(wide, (x, y), **settings)[0].batches == batches.FullBatch(True)
+    assert begin(wide, (x, y), **settings)[0].batches == _batches.FullBatch(True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iterlin.core.begin.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
-        assert begin(wide, (x, y), **settings)[0].batches == batches.FullBatch(False)
-        assert begin(wide, (x, y), hoist=True, **settings)[0].batches == batches.FullBatch(True)
+        patch.setattr("iterlin._begin.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
+        assert begin(wide, (x, y), **settings)[0].batches == _batches.FullBatch(False)
+        assert begin(wide, (x, y), hoist=True, **settings)[0].batches == _batches.FullBatch(True)

@@ -6,9 +6,9 @@ import pytest
 from markdown_it import MarkdownIt
 from scipy import stats
 
-from iterlin.claims import CLAIMS, judge
-from iterlin.claims.verdicts import VERDICTS, holm, p_above, p_below
-from iterlin.report.claims import claims_section
+from iterlin_lab.claims import CLAIMS, judge
+from iterlin_lab.claims.verdicts import VERDICTS, holm, p_above, p_below
+from iterlin_lab.report.claims import claims_section
 
 YES, NO, UNKNOWN = VERDICTS
 CELLS = ("1", "10", "1e4", "1e6", "1e8", "inf", "tgn")

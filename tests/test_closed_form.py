@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import ClosedForm, Every, Never, OnConvergence, Outcome, cross_entropy, sgd, squared_error, train
+from iterlin import ClosedForm, Every, Never, OnConvergence, Outcome, cross_entropy, sgd, squared_error, train
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
 KEYS = jax.random.key(0), jax.random.key(1)

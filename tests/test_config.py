@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin.config import ParamsError, load
-from iterlin.settings import parse_period
+from iterlin_lab.config import ParamsError, load
+from iterlin_lab.settings import parse_period
 from tests.clone import ROOT, Clone
 
 yaml = YAML(typ="safe")
@@ -165,11 +165,11 @@ def test_periods():
 
 
 def test_the_names_in_the_types_are_those_of_the_registries():
-    from iterlin.config import Scale
-    from iterlin.experiments.training_run import SOLVERS
-    from iterlin.nets import NETS
-    from iterlin.nets.initialise import INITIALISERS
-    from iterlin.settings import DampCE, Initialisation, KSweep
+    from iterlin_lab.config import Scale
+    from iterlin_lab.experiments.training_run import SOLVERS
+    from iterlin_lab.nets import NETS
+    from iterlin_lab.nets.initialise import INITIALISERS
+    from iterlin_lab.settings import DampCE, Initialisation, KSweep
 
     def names(model):
         return set(get_args(model.model_fields["name"].annotation))

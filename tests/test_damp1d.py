@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import judge
-from iterlin.claims.damp1d import CLAIMS
-from iterlin.config import load
-from iterlin.data.quintic import points, quintic
-from iterlin.experiments.damp1d import Damping, cells, roughness, train_runs
-from iterlin.tables.damp1d import quantile, summary
+from iterlin_lab.claims import judge
+from iterlin_lab.claims.damp1d import CLAIMS
+from iterlin_lab.config import load
+from iterlin_lab.data.quintic import points, quintic
+from iterlin_lab.experiments.damp1d import Damping, cells, roughness, train_runs
+from iterlin_lab.tables.damp1d import quantile, summary
 from tests.clone import ROOT
 
 SECTION = load(ROOT / "params.yaml").presets["smoke"].damp1d
@@ -109,7 +109,7 @@ def test_a_quantile_of_censored_values():
 
 
 def test_keys_of_experiments_differ():
-    from iterlin.experiments.training_run import PURPOSES
+    from iterlin_lab.experiments.training_run import PURPOSES
 
     assert len(set(PURPOSES.values())) == len(PURPOSES)
     drawn = {jax.random.key_data(jax.random.fold_in(jax.random.key(0), n)).tobytes() for n in PURPOSES.values()}

@@ -7,11 +7,11 @@ import jax
 import numpy as np
 import pytest
 
-from iterlin.data.card import describe
-from iterlin.data.originals import read_cifar10, read_mnist
-from iterlin.data.sets import DATA_SETS
-from iterlin.data.splits import draw_splits
-from iterlin.experiments.training_run import keys
+from iterlin_lab.data.card import describe
+from iterlin_lab.data.originals import read_cifar10, read_mnist
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.data.splits import draw_splits
+from iterlin_lab.experiments.training_run import keys
 from tests.clone import ROOT, Clone
 
 

@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import judge
-from iterlin.claims.data_scaling import CLAIMS
-from iterlin.claims.verdicts import VERDICTS
-from iterlin.config import load
-from iterlin.experiments.data_scaling import cells
-from iterlin.figures.data_scaling import FIGURES
-from iterlin.layout import Layout
-from iterlin.report.data_scaling import section
-from iterlin.tables.data_scaling import compared, tables
+from iterlin_lab.claims import judge
+from iterlin_lab.claims.data_scaling import CLAIMS
+from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.config import load
+from iterlin_lab.experiments.data_scaling import cells
+from iterlin_lab.figures.data_scaling import FIGURES
+from iterlin_lab.layout import Layout
+from iterlin_lab.report.data_scaling import section
+from iterlin_lab.tables.data_scaling import compared, tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import decay as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import ParamsError, load
-from iterlin.core import Linearised
-from iterlin.experiments.decay import follow_along, summary
-from iterlin.experiments.two_layer_flows import network
-from iterlin.figures import decay as figures
-from iterlin.layout import Layout
-from iterlin.linearised.two_layer import TwoLayer
-from iterlin.report import decay as report
-from iterlin.tables import decay as tables
+from iterlin import Linearised
+from iterlin.two_layer.networks import TwoLayer
+from iterlin_lab.claims import decay as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import ParamsError, load
+from iterlin_lab.experiments.decay import follow_along, summary
+from iterlin_lab.experiments.two_layer_flows import network
+from iterlin_lab.figures import decay as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import decay as report
+from iterlin_lab.tables import decay as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Every,

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from iterlin.core.features import centred, cosine, kernel_alignment, kernel_distance, linear_cka
+from iterlin._similarity import centred, cosine, kernel_alignment, kernel_distance, linear_cka
 
 A, B = jax.random.split(jax.random.key(0))
 X = jax.random.normal(A, (6, 4)) + 3

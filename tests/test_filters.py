@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import filters as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import load
-from iterlin.core import Linearised, functional
-from iterlin.experiments import filters
-from iterlin.figures import filters as figures
-from iterlin.figures import kernels as kernel_figures
-from iterlin.layout import Layout
-from iterlin.nets import MLP, LeNet, build
-from iterlin.nets.saved import save
-from iterlin.report import filters as report
-from iterlin.settings.filters import Filters
-from iterlin.settings.lenet import compared
-from iterlin.tables import filters as tables
+from iterlin import Linearised, functional
+from iterlin_lab.claims import filters as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import load
+from iterlin_lab.experiments import filters
+from iterlin_lab.figures import filters as figures
+from iterlin_lab.figures import kernels as kernel_figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.nets import MLP, LeNet, build
+from iterlin_lab.nets.saved import save
+from iterlin_lab.report import filters as report
+from iterlin_lab.settings.filters import Filters
+from iterlin_lab.settings.lenet import compared
+from iterlin_lab.tables import filters as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Every,
@@ -27,7 +27,7 @@ from iterlin.core import (
     squared_error,
     train,
 )
-from iterlin.core.solvers.flow import _whole_steps
+from iterlin._solvers.flow import _whole_steps
 from tests.problems import classification, mlp, regression
 
 RATE = 1e-4

@@ -5,16 +5,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import CLAIMS
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import load
-from iterlin.experiments.kernel_limit import errors, pairs
-from iterlin.figures import kernel_limit as figures
-from iterlin.layout import Layout
-from iterlin.report import kernel_limit as report
-from iterlin.settings import KernelLimit
-from iterlin.tables import kernel_limit as tables
-from iterlin.tables.summaries import means
+from iterlin_lab.claims import CLAIMS
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import load
+from iterlin_lab.experiments.kernel_limit import errors, pairs
+from iterlin_lab.figures import kernel_limit as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import kernel_limit as report
+from iterlin_lab.settings import KernelLimit
+from iterlin_lab.tables import kernel_limit as tables
+from iterlin_lab.tables.summaries import means
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from iterlin.core import empirical_ntk, empirical_ntk_by_leaf, functional
-from iterlin.core.kernels import _factors
-from iterlin.nets import MLP, LeNet
+from iterlin import empirical_ntk, empirical_ntk_by_leaf, functional
+from iterlin._kernels import _factors
+from iterlin_lab.nets import MLP, LeNet
 from tests.problems import affine, dense_jacobian, mlp
 
 

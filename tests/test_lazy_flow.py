@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import lazy_flow as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import ParamsError, load
-from iterlin.core import Linearised
-from iterlin.experiments.lazy_flow import RESOLUTION, Examples, follow_along, linear_flow
-from iterlin.experiments.two_layer_flows import first_pairs, flow, network
-from iterlin.figures import lazy_flow as figures
-from iterlin.layout import Layout
-from iterlin.linearised.two_layer import TwoLayer
-from iterlin.report import lazy_flow as report
-from iterlin.tables import lazy_flow as tables
+from iterlin import Linearised
+from iterlin.two_layer.networks import TwoLayer
+from iterlin_lab.claims import lazy_flow as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import ParamsError, load
+from iterlin_lab.experiments.lazy_flow import RESOLUTION, Examples, follow_along, linear_flow
+from iterlin_lab.experiments.two_layer_flows import first_pairs, flow, network
+from iterlin_lab.figures import lazy_flow as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import lazy_flow as report
+from iterlin_lab.tables import lazy_flow as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

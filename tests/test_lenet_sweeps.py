@@ -5,21 +5,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.claims import CLAIMS, judge
-from iterlin.claims.verdicts import VERDICTS
-from iterlin.config import load
-from iterlin.experiments import augmentation, batches, mnist
-from iterlin.experiments.registry import EXPERIMENTS
-from iterlin.figures import FIGURES
-from iterlin.layout import Layout
-from iterlin.report import augmentation as report_augmentation
-from iterlin.report import batches as report_batches
-from iterlin.report import mnist as report_mnist
-from iterlin.tables import ACCURACIES
-from iterlin.tables import augmentation as tables_augmentation
-from iterlin.tables import batches as tables_batches
-from iterlin.tables import mnist as tables_mnist
-from iterlin.tables.gaps import largest_gaps
+from iterlin_lab.claims import CLAIMS, judge
+from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.config import load
+from iterlin_lab.experiments import augmentation, batches, mnist
+from iterlin_lab.experiments.registry import EXPERIMENTS
+from iterlin_lab.figures import FIGURES
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import augmentation as report_augmentation
+from iterlin_lab.report import batches as report_batches
+from iterlin_lab.report import mnist as report_mnist
+from iterlin_lab.tables import ACCURACIES
+from iterlin_lab.tables import augmentation as tables_augmentation
+from iterlin_lab.tables import batches as tables_batches
+from iterlin_lab.tables import mnist as tables_mnist
+from iterlin_lab.tables.gaps import largest_gaps
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -14,9 +14,7 @@ WITHOUT_THE_PIPELINE = """
 import sys
 for name in ("pydantic", "pandas", "dvc", "mlflow", "sklearn", "scipy.stats", "matplotlib", "ruamel.yaml", "tqdm"):
     sys.modules[name] = None
-import iterlin
-assert "jax" not in sys.modules
-import equinox as eqx, jax
+import equinox as eqx, iterlin, jax
 x = jax.random.normal(jax.random.key(0), (8, 3))
 model = eqx.nn.MLP(3, 2, 5, 1, key=jax.random.key(1))
 result = iterlin.train(model, {"train": (x, x[:, :2])}, loss=iterlin.squared_error, solver=iterlin.sgd(0.1),
@@ -49,7 +47,7 @@ def test_the_core_runs_without_the_pipeline():
     ]
 
 
-@pytest.mark.parametrize("module", ["iterlin.cli", "iterlin.runtime", "iterlin.config"])
+@pytest.mark.parametrize("module", ["iterlin_lab.cli", "iterlin_lab.runtime", "iterlin_lab.config"])
 def test_what_computes_nothing_does_not_wait_for_jax(module):
     done = run(sys.executable, "-c", f"import sys, {module}; print({{'jax', 'pandas', 'mlflow'}} & set(sys.modules))")
     assert done.stdout.strip() == "set()", done.stderr

@@ -4,8 +4,8 @@ import numpy as np
 import optax
 import pytest
 
-from iterlin.core import Linearised, cross_entropy, functional, ggn_max_eigenvalue, linearise, squared_error
-from iterlin.core.linearise import residual_bytes
+from iterlin import Linearised, _linearise, cross_entropy, functional, ggn_max_eigenvalue, squared_error
+from iterlin._linearise import residual_bytes
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
 
@@ -66,7 +66,7 @@ def test_a_batch_in_blocks_has_the_outputs_and_derivatives_of_the_whole(monkeypa
     whole = Linearised(fn, params)
     expected = fn(params, x), whole.jvp(v, x), whole.vjp(u, x)
     monkeypatch.setenv("NPROC", "1")
-    monkeypatch.setattr(linearise, "CACHE", residual_bytes(fn, params, x) // 2)
+    monkeypatch.setattr(_linearise, "CACHE", residual_bytes(fn, params, x) // 2)
     assert "scan" in str(jax.make_jaxpr(fn)(params, x))
     blocks = Linearised(fn, params)
     np.testing.assert_allclose(fn(params, x), expected[0], rtol=1e-12, atol=1e-14)

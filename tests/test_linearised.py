@@ -10,10 +10,9 @@ from jax.scipy.special import erf
 from scipy.integrate import dblquad
 from sklearn.kernel_ridge import KernelRidge
 
-from iterlin.core import ClosedForm, Linearised, Never, empirical_ntk_by_leaf, functional, squared_error, train
-from iterlin.linearised.limits import nt_limit, on_sphere, rf_limit, whitened_error
-from iterlin.linearised.regression import feature_ridge, kernel_ridge
-from iterlin.linearised.two_layer import (
+from iterlin import ClosedForm, Linearised, Never, empirical_ntk_by_leaf, functional, squared_error, train
+from iterlin.two_layer.limits import nt_limit, on_sphere, rf_limit, whitened_error
+from iterlin.two_layer.networks import (
     TwoLayer,
     derivative,
     nt_features,
@@ -22,6 +21,7 @@ from iterlin.linearised.two_layer import (
     rf_kernel,
     two_layer,
 )
+from iterlin.two_layer.regression import feature_ridge, kernel_ridge
 from tests.clone import ROOT
 
 RELU = jax.nn.relu

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from iterlin.core.linearise import residual_bytes
-from iterlin.nets import MLP, LeNet, build, convolution, initialise
-from iterlin.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
+from iterlin._linearise import residual_bytes
+from iterlin_lab.nets import MLP, LeNet, build, convolution, initialise
+from iterlin_lab.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
 
 
 def lax_conv(x, kernel, padding):

@@ -10,19 +10,19 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from iterlin.claims import one_neuron as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import load
-from iterlin.core import squared_error
-from iterlin.core.solvers.first_order import FirstOrder
-from iterlin.experiments.one_neuron import Neuron, draw, padded, regress
-from iterlin.figures import one_neuron as figures
-from iterlin.layout import Layout
-from iterlin.linearised.two_layer import two_layer
-from iterlin.report import one_neuron as report
-from iterlin.settings import OneNeuron
-from iterlin.tables import one_neuron as tables
-from iterlin.tables.summaries import exponents
+from iterlin import squared_error
+from iterlin._solvers.first_order import FirstOrder
+from iterlin.two_layer.networks import two_layer
+from iterlin_lab.claims import one_neuron as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import load
+from iterlin_lab.experiments.one_neuron import Neuron, draw, padded, regress
+from iterlin_lab.figures import one_neuron as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import one_neuron as report
+from iterlin_lab.settings import OneNeuron
+from iterlin_lab.tables import one_neuron as tables
+from iterlin_lab.tables.summaries import exponents
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

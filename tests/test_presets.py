@@ -16,15 +16,21 @@ def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed()
     assert not [line for line in values if not re.search(r" # .*([TAW] (fig\.|§|Algorithm|[A-C]\.)|assumed)", line)]
 
 
-SAID_IN_DVC_YAML = ("src/iterlin/config.py", "src/iterlin/settings/", "src/iterlin/layout.py")  # under params and outs
+SAID_IN_DVC_YAML = (
+    "src/iterlin_lab/config.py",
+    "src/iterlin_lab/settings/",
+    "src/iterlin_lab/layout.py",
+)  # under params and outs
 
 
 def modules(file):
     """The modules of ours that a file imports, or names with a function that other processes are to run."""
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iterlin."):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(("iterlin.", "iterlin_lab.")):
             yield node.module
-        elif isinstance(node, ast.Constant) and (named := re.fullmatch(r"(iterlin(?:\.\w+)+):\w+", str(node.value))):
+        elif isinstance(node, ast.Constant) and (
+            named := re.fullmatch(r"(iterlin_lab(?:\.\w+)+):\w+", str(node.value))
+        ):
             yield named[1]
 
 

@@ -10,20 +10,20 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from iterlin.claims import probes as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import load
-from iterlin.core.records import log_spaced_steps
-from iterlin.data.prepare import npz
-from iterlin.experiments import linear_probes, probes
-from iterlin.figures import probes as figures
-from iterlin.layout import Layout
-from iterlin.nets import build
-from iterlin.nets.saved import save
-from iterlin.report import probes as report
-from iterlin.settings.base import parse_period
-from iterlin.settings.probes import Probes
-from iterlin.tables import probes as tables
+from iterlin._records import log_spaced_steps
+from iterlin_lab.claims import probes as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import load
+from iterlin_lab.data.prepare import npz
+from iterlin_lab.experiments import linear_probes, probes
+from iterlin_lab.figures import probes as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.nets import build
+from iterlin_lab.nets.saved import save
+from iterlin_lab.report import probes as report
+from iterlin_lab.settings.base import parse_period
+from iterlin_lab.settings.probes import Probes
+from iterlin_lab.tables import probes as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

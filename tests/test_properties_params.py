@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from iterlin.config import LENGTH, Params, ParamsError, load
-from iterlin.experiments.registry import EXPERIMENTS
+from iterlin_lab.config import LENGTH, Params, ParamsError, load
+from iterlin_lab.experiments.registry import EXPERIMENTS
 from tests.clone import ROOT
 
 yaml = YAML(typ="safe")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iterlin.data.splits import draw_splits
-from iterlin.tables import ACCURACIES, interval, mean_curves, summarise
+from iterlin_lab.data.splits import draw_splits
+from iterlin_lab.tables import ACCURACIES, interval, mean_curves, summarise
 
 SIZES = st.integers(1, 4)
 PIXELS = st.sampled_from(["all the same", "different", "bytes"])

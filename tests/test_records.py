@@ -7,8 +7,8 @@ import numpy as np
 import optax
 import pytest
 
-from iterlin.core import Every, Linearised, cross_entropy, functional, sgd, train
-from iterlin.core.records import log_spaced_steps
+from iterlin import Every, Linearised, cross_entropy, functional, sgd, train
+from iterlin._records import log_spaced_steps
 from tests.problems import classification, mlp, trained
 
 

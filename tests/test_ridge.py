@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Every,

@@ -4,15 +4,15 @@ import threading
 
 import pytest
 
-from iterlin import scratch
-from iterlin.files import alone
+from iterlin_lab import scratch
+from iterlin_lab.files import alone
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(scratch, "SCRATCH", tmp_path / "runs")
     monkeypatch.setattr(scratch, "WORK", tmp_path / "work")
-    monkeypatch.setattr(scratch, "PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(scratch, "SOURCE", tmp_path / "package")
     (tmp_path / "package" / "core").mkdir(parents=True)
     (tmp_path / "package" / "core" / "a.py").write_text("1")
     (tmp_path / "package" / "b.py").write_text("2")
@@ -95,7 +95,7 @@ def test_what_was_trained_and_not_all_moved_is_not_trained_again(folder, monkeyp
 HOLD = """
 import sys
 from pathlib import Path
-from iterlin.files import alone
+from iterlin_lab.files import alone
 
 with alone(Path(sys.argv[1]), "the lock"):
     print("held", flush=True)

@@ -20,7 +20,7 @@ import json, os, sys
 from pathlib import Path
 from array_record.python.array_record_module import ArrayRecordWriter
 from tensorflow_datasets.proto import tf_example_generated_pb2 as example, tf_feature_generated_pb2 as feature
-from iterlin.data import originals, tfds_data
+from iterlin_lab.data import originals, tfds_data
 
 image = Path("image.png").read_bytes()
 def record(label):

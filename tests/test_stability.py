@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from iterlin.claims import stability as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import load
-from iterlin.experiments import stability
-from iterlin.figures import stability as figures
-from iterlin.layout import Layout
-from iterlin.report import stability as report
-from iterlin.settings import parse_period
-from iterlin.tables import stability as tables
+from iterlin_lab.claims import stability as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import load
+from iterlin_lab.experiments import stability
+from iterlin_lab.figures import stability as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import stability as report
+from iterlin_lab.settings import parse_period
+from iterlin_lab.tables import stability as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

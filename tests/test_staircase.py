@@ -10,18 +10,18 @@ from pydantic import ValidationError
 from scipy.special import erf
 from sklearn.kernel_ridge import KernelRidge
 
-from iterlin.claims import staircase as claims
-from iterlin.claims.verdicts import VERDICTS, judge
-from iterlin.config import load
-from iterlin.experiments.staircase import curves, draw
-from iterlin.figures import staircase as figures
-from iterlin.layout import Layout
-from iterlin.linearised.growing import growing_ridge
-from iterlin.linearised.regression import kernel_ridge
-from iterlin.linearised.sphere import harmonic, target, uniform
-from iterlin.report import staircase as report
-from iterlin.settings import Staircase
-from iterlin.tables import staircase as tables
+from iterlin.two_layer.growing import growing_ridge
+from iterlin.two_layer.regression import kernel_ridge
+from iterlin.two_layer.sphere import harmonic, target, uniform
+from iterlin_lab.claims import staircase as claims
+from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.config import load
+from iterlin_lab.experiments.staircase import curves, draw
+from iterlin_lab.figures import staircase as figures
+from iterlin_lab.layout import Layout
+from iterlin_lab.report import staircase as report
+from iterlin_lab.settings import Staircase
+from iterlin_lab.tables import staircase as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

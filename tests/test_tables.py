@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from iterlin.compare import differences
-from iterlin.files import whole_folder
-from iterlin.results import read_cells
-from iterlin.tables import ACCURACIES, interval, mean_curves, summarise
+from iterlin_lab.compare import differences
+from iterlin_lab.files import whole_folder
+from iterlin_lab.results import read_cells
+from iterlin_lab.tables import ACCURACIES, interval, mean_curves, summarise
 
 
 def test_the_interval_is_that_of_scipy_and_leaves_out_missing_values():

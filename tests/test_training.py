@@ -7,7 +7,7 @@ import optax
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import (
+from iterlin import (
     Continuously,
     Every,
     Linearised,
@@ -22,9 +22,9 @@ from iterlin.core import (
     sgd,
     squared_error,
 )
-from iterlin.core.batches import FullBatch
-from iterlin.core.phases import Stop, advance, initial_state
-from iterlin.core.problem import Problem
+from iterlin._batches import FullBatch
+from iterlin._phases import Stop, advance, initial_state
+from iterlin._problem import Problem
 from tests.problems import affine, classification, dense_jacobian, mlp, regression, trained
 
 

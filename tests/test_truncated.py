@@ -11,7 +11,7 @@ import optimistix as optx
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from iterlin.core import (
+from iterlin import (
     Continuously,
     Every,
     Linearised,
@@ -26,7 +26,7 @@ from iterlin.core import (
     train,
     train_many,
 )
-from iterlin.core.solvers.truncated import conjugate_gradients
+from iterlin._solvers.truncated import conjugate_gradients
 from tests.problems import classification, dense_jacobian, mlp, one_step, regression, trained
 
 KEYS = jax.random.key(0), jax.random.key(1)

@@ -7,17 +7,17 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from iterlin.claims import CLAIMS, judge
-from iterlin.claims.verdicts import VERDICTS
-from iterlin.claims.xor import RANDOM
-from iterlin.config import load
-from iterlin.core import ClosedForm, Every, FirstOrder, Ridge, functional
-from iterlin.data.xor import CENTRES, draw
-from iterlin.experiments.xor import alignments, features, method, start, train_group
-from iterlin.figures.xor import FIGURES
-from iterlin.nets import build
-from iterlin.report.xor import xor as section
-from iterlin.tables.xor import summarise
+from iterlin import ClosedForm, Every, FirstOrder, Ridge, functional
+from iterlin_lab.claims import CLAIMS, judge
+from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.claims.xor import RANDOM
+from iterlin_lab.config import load
+from iterlin_lab.data.xor import CENTRES, draw
+from iterlin_lab.experiments.xor import alignments, features, method, start, train_group
+from iterlin_lab.figures.xor import FIGURES
+from iterlin_lab.nets import build
+from iterlin_lab.report.xor import xor as section
+from iterlin_lab.tables.xor import summarise
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -1,18 +1,40 @@
 """Iterative linearisation: train the first-order Taylor expansion of a network, and re-linearise every K steps.
 
-The public names are those of `iterlin.core`. They are imported at first use, so that a command which computes nothing
-does not wait for jax, and a stage can set its threads before jax starts.
+The mathematics: it knows jax, equinox and optax, and nothing of data, files, params.yaml, DVC or MLflow. Those are in
+`iterlin_lab`, the pipeline. `iterlin.two_layer` has the two-layer networks of a lecture, and their kernels.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.metadata import version
 
-if TYPE_CHECKING:
-    from iterlin.core import *  # noqa: F403
+from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
+from iterlin._divergence import Divergence as Divergence
+from iterlin._history import Outcome as Outcome
+from iterlin._history import Result as Result
+from iterlin._history import Run as Run
+from iterlin._kernels import empirical_ntk as empirical_ntk
+from iterlin._kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
+from iterlin._linearise import Linearised as Linearised
+from iterlin._linearise import functional as functional
+from iterlin._losses import accuracy as accuracy
+from iterlin._losses import cross_entropy as cross_entropy
+from iterlin._losses import squared_error as squared_error
+from iterlin._progress import Checkpoints as Checkpoints
+from iterlin._progress import Progress as Progress
+from iterlin._schedules import Continuously as Continuously
+from iterlin._schedules import Every as Every
+from iterlin._schedules import Never as Never
+from iterlin._schedules import OnConvergence as OnConvergence
+from iterlin._schedules import Schedule as Schedule
+from iterlin._solvers import ClosedForm as ClosedForm
+from iterlin._solvers import FirstOrder as FirstOrder
+from iterlin._solvers import Flow as Flow
+from iterlin._solvers import Ridge as Ridge
+from iterlin._solvers import Solver as Solver
+from iterlin._solvers import Stepwise as Stepwise
+from iterlin._solvers import Truncated as Truncated
+from iterlin._solvers import adam as adam
+from iterlin._solvers import sgd as sgd
+from iterlin._training import train as train
+from iterlin._training import train_many as train_many
 
-
-def __getattr__(name: str):
-    core = import_module("iterlin.core")
-    if name.startswith("_") or not hasattr(core, name):
-        raise AttributeError(f"module 'iterlin' has no attribute {name!r}")
-    return getattr(core, name)
+__version__ = version("iterlin")

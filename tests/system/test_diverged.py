@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin.figures.k_sweep import CROSS, curves
-from iterlin.report.diverged import diverged
-from iterlin.tables import diverged_runs
+from iterlin_lab.figures.k_sweep import CROSS, curves
+from iterlin_lab.report.diverged import diverged
+from iterlin_lab.tables import diverged_runs
 from tests.clone import Clone
 
 CAUSE = 'ηλ_max = 5.3 is above 2: explicit steps are unstable, so lower it; "below" 2'

@@ -11,8 +11,8 @@ from dvc_render.vega import VegaRenderer
 from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
-from iterlin.figures.style import colour, label
-from iterlin.figures.vega import coloured
+from iterlin_lab.figures.style import colour, label
+from iterlin_lab.figures.vega import coloured
 from tests.clone import ROOT, Clone
 
 DOCS = (ROOT / "docs/dvc.md").read_text()

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iterlin.data import digits
-from iterlin.experiments.recipe import Recipe
-from iterlin.files import durable
-from iterlin.runtime import LIBRARIES
+from iterlin_lab.data import digits
+from iterlin_lab.experiments.recipe import Recipe
+from iterlin_lab.files import durable
+from iterlin_lab.runtime import LIBRARIES
 from tests.clone import ROOT, environment
 from tests.system.kills import ENOUGH, kills
 
@@ -67,9 +67,9 @@ def recipes(case):
 def trained(folder, case):
     """In a process of its own: a checkpoint after every few evaluations."""
     os.chdir(folder)
-    from iterlin import checkpoints
-    from iterlin.core.progress import Keeper
-    from iterlin.experiments.training_run import run_kept
+    from iterlin._progress import Keeper
+    from iterlin_lab import checkpoints
+    from iterlin_lab.experiments.training_run import run_kept
 
     def slowly(path):
         time.sleep(0.02)

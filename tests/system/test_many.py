@@ -6,7 +6,7 @@ import numpy as np
 import optax
 import pytest
 
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Every,
@@ -129,7 +129,7 @@ def test_dampings():
 
 def test_a_permutation_is_drawn_once_an_epoch_and_not_at_every_step():
     """A branch of `cond` would be computed at every step where runs are trained at once."""
-    from iterlin.core.batches import MiniBatch
+    from iterlin._batches import MiniBatch
 
     draws = []
     counted = MiniBatch._permutation

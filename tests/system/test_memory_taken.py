@@ -9,16 +9,16 @@ from tests.clone import ROOT, Clone, run_in
 # The estimate, what XLA says of the compiled programs, and the largest size of a process that has run them.
 MEASURE = """
 import json, resource, sys
-from iterlin.config import load
-from iterlin.runtime import prepare_jax
+from iterlin_lab.config import load
+from iterlin_lab.runtime import prepare_jax
 preset, net = json.loads(sys.argv[1])
 scale = load().presets[preset]
 scale = scale.model_copy(update={"net": scale.net.model_copy(update=net)})
 prepare_jax(scale)
-from iterlin.data import digits
-from iterlin.experiments.k_sweep import recipe, tgn_recipe
-from iterlin.experiments.memory import compiled_memory, estimate_memory
-from iterlin.experiments.training_run import run_many
+from iterlin_lab.data import digits
+from iterlin_lab.experiments.k_sweep import recipe, tgn_recipe
+from iterlin_lab.experiments.memory import compiled_memory, estimate_memory
+from iterlin_lab.experiments.training_run import run_many
 images, labels, official_test, _ = digits.load()
 made = recipe(scale, 1e-6, "10", 0) if preset == "laptop" else tgn_recipe(scale, 0)
 short = made._replace(training=made.training | {"num_steps": 3, "first_record": 3})

@@ -9,7 +9,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from iterlin.experiments.registry import EXPERIMENTS, LECTURE
+from iterlin_lab.experiments.registry import EXPERIMENTS, LECTURE
 from tests.clone import Clone, run_in
 
 READERS = {"tables", "plots", "plots_page", "claims", "report", "track", "track_report"}
@@ -112,11 +112,11 @@ def test_the_trained_models_can_be_loaded(clone):
     script = """
 from pathlib import Path
 import jax, numpy as np
-from iterlin.config import load as load_params
-from iterlin.core import accuracy
-from iterlin.data.splits import draw_splits
-from iterlin.experiments.training_run import keys
-from iterlin.nets.saved import load
+from iterlin_lab.config import load as load_params
+from iterlin import accuracy
+from iterlin_lab.data.splits import draw_splits
+from iterlin_lab.experiments.training_run import keys
+from iterlin_lab.nets.saved import load
 scale, data = load_params().scale, dict(np.load("data/smoke.npz"))
 model, description = load(Path("results/smoke/k_sweep/10/models/1.eqx"))
 splits, (mean, deviation) = draw_splits(data, scale.data.sizes, keys(scale.seed, 1, "result")[0])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Every,

@@ -4,8 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from iterlin.checkpoints import BEFORE, LAST, FileCheckpoints
-from iterlin.core import (
+from iterlin import (
     ClosedForm,
     Continuously,
     Every,
@@ -22,7 +21,8 @@ from iterlin.core import (
     train,
     train_many,
 )
-from iterlin.core.progress import Keeper
+from iterlin._progress import Keeper
+from iterlin_lab.checkpoints import BEFORE, LAST, FileCheckpoints
 from tests.problems import classification, mlp, regression
 
 SCHEDULES = {"K = 1": Continuously(), "K = 1, lazy": Every(1), "K = 7": Every(7), "K = inf": Never()}

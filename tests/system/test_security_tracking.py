@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin.nets import build
-from iterlin.nets.saved import save
-from iterlin.tables import ACCURACIES
+from iterlin_lab.nets import build
+from iterlin_lab.nets.saved import save
+from iterlin_lab.tables import ACCURACIES
 from tests.clone import Clone
 from tests.hostile import JUNK, answering, mlflow_like
 
 SYNC = """
 import os, sys
-from iterlin.config import load
-from iterlin.tracking.sync import sync
+from iterlin_lab.config import load
+from iterlin_lab.tracking.sync import sync
 for address in sys.argv[1:]:
     os.environ["MLFLOW_TRACKING_URI"] = address
     print(address, sync(load().scale, again=True))

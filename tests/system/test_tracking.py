@@ -106,7 +106,9 @@ def test_cells_that_came_from_elsewhere_have_no_time_and_no_machine(clone, tmp_p
 
 
 def test_where_there_is_nothing_new_nothing_slow_is_imported(clone, own):
-    script = "import sys; from iterlin.cli import main; main(); print({'mlflow', 'jax', 'pandas'} & set(sys.modules))"
+    script = (
+        "import sys; from iterlin_lab.cli import main; main(); print({'mlflow', 'jax', 'pandas'} & set(sys.modules))"
+    )
     command = [sys.executable, "-c", script, "sync"]
     env = environment(PYTHONPATH=str(clone.folder / "src"))
     done = subprocess.run(command, cwd=clone.folder, env=env, capture_output=True, text=True, check=True)
@@ -139,8 +141,8 @@ def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
     script = """
 import json, sys, warnings
 import mlflow, numpy as np
-from iterlin.config import load
-from iterlin.experiments.training_run import initial, keys
+from iterlin_lab.config import load
+from iterlin_lab.experiments.training_run import initial, keys
 mlflow.set_tracking_uri("sqlite:///mlflow.db")
 model, scale, accuracies = mlflow.pyfunc.load_model(f"runs:/{sys.argv[1]}/network"), load().scale, []
 warnings.simplefilter("error")  # MLflow's own imports warn
@@ -174,7 +176,7 @@ def test_runs_appear_as_their_logs_grow(clone, own, word, status):
     record |= {"network_train_loss": 1.0, "feature_updates": 0}
     (folder / "log.jsonl").write_text(f"{json.dumps(head)}\n{json.dumps(record)}\n")
     env = environment(PYTHONPATH=str(clone.folder / "src"), DVC_STAGE="k_sweep@smoke-inf", ITERLIN_LIVE_AFTER="0")
-    command = [sys.executable, "-m", "iterlin.tracking.live", "K = inf", str(head["started"] - 1)]
+    command = [sys.executable, "-m", "iterlin_lab.tracking.live", "K = inf", str(head["started"] - 1)]
     with subprocess.Popen(command, cwd=clone.folder, env=env, stdin=-1, stderr=-1, text=True) as watcher:
         deadline = time.monotonic() + 30
         while not (run := shown(own).get("K = inf (live)")) or not run.data.metrics or run.info.status != "RUNNING":

@@ -1,0 +1,61 @@
+"""How a run begins: its lazy problem, and its state before the first step."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
+
+from iterlin._batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
+from iterlin._blocks import in_chunks
+from iterlin._linearise import functional, residual_bytes
+from iterlin._losses import Loss
+from iterlin._phases import State, initial_state
+from iterlin._problem import Problem
+from iterlin._solvers import Solver
+
+
+def begin(
+    model: Any,
+    data: tuple[Array, Array],
+    *,
+    loss: Loss,
+    solver: Solver,
+    batch_size: int | None = None,
+    augment: Augment | None = None,
+    hoist: bool | None = None,
+    damping: float = 0.0,
+    divergence_factor: float = 1e4,
+    key: Array | None = None,
+) -> tuple[Problem, State]:
+    """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
+    if not 0 <= damping < jnp.inf:
+        raise ValueError(f"the damping λ must be at least 0 and finite, got {damping}")
+    params, fn = functional(model)
+    x, y = data
+    if batch_size is None:
+        fits = hoist is None and residual_bytes(fn, params, x) <= HOIST_BYTES
+        if augment is not None:
+            raise ValueError("augmentation takes mini-batches, which are new at every step: give a batch_size")
+        batches = FullBatch(fits or bool(hoist))
+    else:
+        batches = _mini_batches(batch_size, len(x), augment, key)
+    dtype = jnp.result_type(*jax.tree.leaves(params))
+    reference = _reference_loss(fn, loss, params, x, y)
+    # Not zero, of which an infinite multiple would be no number.
+    max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
+    problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
+    return problem, initial_state(params, solver, batches)
+
+
+def _mini_batches(batch_size: int, num_examples: int, augment: Augment | None, key: Array | None) -> MiniBatch:
+    if key is None:
+        raise ValueError("mini-batches are drawn at random: give a `key`")
+    return MiniBatch(key, num_examples, batch_size, augment)
+
+
+@eqx.filter_jit
+def _reference_loss(fn, loss: Loss, params: PyTree[Array], x: Array, y: Array) -> Float[Array, ""]:
+    outputs = in_chunks(lambda x: fn(params, x), x)
+    return jnp.maximum(loss(outputs, y), loss(jnp.zeros_like(outputs), y))

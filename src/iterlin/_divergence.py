@@ -1,0 +1,110 @@
+"""Why a run diverged: its last state is measured, and says the likely cause in one line."""
+
+import math
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
+
+from iterlin._curvature import ggn_max_eigenvalue
+from iterlin._many import Job
+from iterlin._phases import State
+from iterlin._problem import Problem
+from iterlin._schedules import Continuously, Schedule
+
+
+class Divergence(NamedTuple):
+    """Where a run left every bound, and why.
+
+    `step` could not be taken: it is the one after `phase_step` steps of its phase. `last_finite_step` is that of the
+    last record whose losses are all finite, and None if none is. `eta_lambda_max` is the largest ηλ_max measured on the
+    lazy problem of that phase, or at the initialisation if the phase had not begun; None for a solver without an η that
+    ηλ_max < 2 is about. A flow has its own report of it.
+    """
+
+    step: int
+    last_finite_step: int | None
+    phase_step: int
+    eta_lambda_max: float | None
+    cause: str
+
+
+def diagnose(
+    job: Job, schedule: Schedule, state: State, records: list[dict[str, float]], report: dict[str, float]
+) -> Divergence:
+    """What ended a run whose last state, before the step that failed, is `state`."""
+    explicit = job.solver.explicit_rate()
+    rate = None if explicit is None else float(explicit)
+    sharpest = None if rate is None else _sharpest(job, schedule, state)
+    stability = report.get("eta_lambda_max") if rate is None or sharpest is None else rate * sharpest
+    return Divergence(
+        step=int(state.step),
+        last_finite_step=_last_finite(records),
+        phase_step=int(state.phase_step),
+        eta_lambda_max=stability if stability is not None and math.isfinite(stability) else None,
+        cause=_not_finite(job.problem, state) or _unstable(rate, sharpest, state) or _left(schedule, state),
+    )
+
+
+def _last_finite(records: list[dict[str, float]]) -> int | None:
+    for record in reversed(records):
+        if all(math.isfinite(value) for name, value in record.items() if name.endswith("_loss")):
+            return int(record["step"])
+    return None
+
+
+def _not_finite(problem: Problem, state: State) -> str | None:
+    """What was not finite from the beginning."""
+    parts = {"training inputs": problem.x, "training targets": problem.y, "parameters": state.params}
+    for name, part in parts.items():
+        if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(part)):
+            return f"not all {name} are finite: mend the data or the initialisation"
+    if state.step == 0:
+        return "the first loss or its gradient is not finite: make the data or the initialisation smaller"
+    return None
+
+
+def _unstable(rate: float | None, sharpest: float | None, state: State) -> str | None:
+    if rate is None or sharpest is None or rate * sharpest <= 2:
+        return None
+    where = " at the initialisation" if state.phase_step == 0 else ""
+    return (
+        f"ηλ_max = {rate * sharpest:.3g}{where} is above 2: explicit steps on this lazy problem are unstable; lower "
+        f"the learning rate below {2 / sharpest:.3g}"
+    )
+
+
+def _left(schedule: Schedule, state: State) -> str:
+    """After a phase of several steps whose lazy problem was well, it is the network that left the bound."""
+    if state.phase_step == 0 and state.last_phase > 1 and not isinstance(schedule, Continuously):
+        return (
+            f"the phase of {int(state.last_phase)} steps was too long: the network left its linearisation; shorten the "
+            "phases (smaller K), or raise the damping"
+        )
+    return "the loss is above its bound or not finite at this learning rate: lower it"
+
+
+def _sharpest(job: Job, schedule: Schedule, state: State) -> float | None:
+    """The largest finite λ_max known of the lazy problem.
+
+    In a phase it is that at θ_s or at θ. Before the first step of one, θ_s is where the network has left the bound, and
+    what its steps were taken on is gone: the initialisation stands for it.
+    """
+    in_phase = state.phase_step > 0
+    points = [(state.params0, state.params0), (state.params0, state.params)] if in_phase else [(job.origin, job.origin)]
+    found = [_max_eigenvalue(job.problem, schedule, *point, state.step, state.order).item() for point in points]
+    # At K = 1 θ is θ_s, where the damping has no gradient.
+    damping = 0.0 if state.last_phase == 1 else 2 * float(job.problem.damping)
+    return max((value + damping for value in found if math.isfinite(value)), default=None)
+
+
+@eqx.filter_jit
+def _max_eigenvalue(
+    problem: Problem, schedule: Schedule, params0: PyTree[Array], params: PyTree[Array], step: Array, order: Any
+) -> Float[Array, ""]:
+    """λ_max of the Gauss–Newton matrix at θ of the lazy problem about θ_s, on the batch of a step."""
+    lazy, _ = problem.phase(params0, schedule)(step, order)
+    key = jax.random.key(0)
+    return ggn_max_eigenvalue(lambda params, _: lazy.predict(params), params, lazy.x, lazy.y, lazy.loss, key)

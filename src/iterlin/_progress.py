@@ -1,0 +1,66 @@
+"""What is kept of runs while they train, so that another process can go on where one was stopped."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from iterlin._phases import State
+from iterlin._schedules import FOREVER
+
+
+class Progress(NamedTuple):
+    """Where runs that train at once have come to: their states, records and outcomes (a name, or none yet)."""
+
+    state: State
+    records: list[list[dict[str, float]]]
+    outcomes: list[str | None]
+
+
+@runtime_checkable
+class Checkpoints(Protocol):
+    """Keeps the progress of the runs of one call: when it is made again, they go on from there."""
+
+    interval: float  # seconds between two checkpoints
+
+    def restore(self, like: State) -> Progress | None:
+        """The progress that was kept last, its state with the structure of `like`; none if there is nothing yet."""
+        ...
+
+    def save(self, progress: Progress) -> None:
+        """Keep it in place of what was kept before."""
+        ...
+
+
+class Keeper:
+    """Says how long to train between two looks at the clock, and keeps the progress when it is time."""
+
+    SMALLEST: int = 64  # evaluations, beside which a pause costs little: a linearisation of the training data
+    SHARE: float = 0.01  # of all time at most goes into keeping
+
+    def __init__(self, checkpoints: Checkpoints | None):
+        self._checkpoints = checkpoints
+        self._budget = self.SMALLEST
+        self._looked = time.monotonic()
+        self._next = self._looked + (checkpoints.interval if checkpoints else 0)
+
+    @property
+    def budget(self) -> int:
+        """The evaluations of the gradient to train for; where nothing is kept there is no pause."""
+        return self._budget if self._checkpoints else FOREVER
+
+    def restore(self, like: State) -> Progress | None:
+        """The progress that was kept last."""
+        return self._checkpoints.restore(like) if self._checkpoints else None
+
+    def look(self, progress: Callable[[], Progress]) -> None:
+        """After a pause or a record: no byte of a result depends on what happens here."""
+        if self._checkpoints is None:
+            return
+        now = time.monotonic()
+        affordable = self._budget * (self._checkpoints.interval / 4) / max(now - self._looked, 1e-9)
+        self._budget = int(max(self.SMALLEST, min(affordable, 4 * self._budget, FOREVER // 4)))
+        if now >= self._next:
+            self._checkpoints.save(progress())
+            took = time.monotonic() - now
+            self._next = now + took + max(self._checkpoints.interval, took / self.SHARE)
+        self._looked = time.monotonic()

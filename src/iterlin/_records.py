@@ -1,0 +1,73 @@
+"""What is measured during training, and at which steps: pure functions."""
+
+import itertools
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, PyTree
+
+from iterlin._batches import FullBatch
+from iterlin._blocks import in_chunks
+from iterlin._linearise import Linearised
+from iterlin._losses import Loss, accuracy
+from iterlin._problem import Lazy
+
+Splits = Mapping[str, tuple[Array, Array]]
+
+
+def log_spaced_steps(num_steps: int, per_decade: int, first: int = 1) -> list[int]:
+    """Distinct steps, 0 and `num_steps` included; from `first` on, at most `per_decade` of them in each decade."""
+    exponents = np.arange(np.log10(max(num_steps / first, 1)) * per_decade + 1) / per_decade
+    steps = {int(step) for step in np.round(first * 10**exponents) if step < num_steps}
+    return sorted({0, *steps, num_steps})
+
+
+def measure(
+    linearised: Linearised,
+    loss: Loss,
+    params: PyTree[Array],
+    origin: PyTree[Array],
+    splits: Splits,
+    damping: Float[Array, ""],
+    train: str,
+) -> dict[str, Float[Array, ""]]:
+    """The network f and its linear proxy f_lin at θ, on every split.
+
+    `origin` is θ_0. Accuracy is measured where targets are class labels. The linearisation error is the root mean
+    square of f − f_lin over the outputs on the split named `train`.
+
+    The certificate is ‖g‖/‖g_s‖, with the gradients at θ and at θ_s of the lazy problem on all of that split: how well
+    it is solved, whichever solver has done it (r_t of T Algorithm 2).
+    """
+    values = {
+        "distance_init": optax.tree.norm(optax.tree.sub(params, origin)),
+        "distance_phase": optax.tree.norm(optax.tree.sub(params, linearised.params0)),
+        "certificate": _certificate(linearised, loss, params, *splits[train], damping),
+    }
+    # All splits in one evaluation: a program for each would take three times as long to compile.
+    ends = list(itertools.accumulate(len(x) for x, _ in splits.values()))
+    outputs = in_chunks(
+        lambda x: {"network": linearised.fn(params, x), "proxy": linearised(params, x)},
+        jnp.concatenate([x for x, _ in splits.values()]),
+    )
+    for (split, (_, y)), start, end in zip(splits.items(), [0, *ends], ends, strict=False):
+        of_split = {model: f[start:end] for model, f in outputs.items()}
+        for model, f in of_split.items():
+            values[f"{model}_{split}_loss"] = loss(f, y)
+            if jnp.issubdtype(y.dtype, jnp.integer):
+                values[f"{model}_{split}_accuracy"] = accuracy(f, y)
+        if split == train:
+            residual = of_split["network"] - of_split["proxy"]
+            values["linearisation_error"] = jnp.sqrt(jnp.mean(jnp.square(residual)))
+    return values
+
+
+def _certificate(
+    linearised: Linearised, loss: Loss, params: PyTree[Array], x: Array, y: Array, damping: Float[Array, ""]
+) -> Float[Array, ""]:
+    predict, *_ = FullBatch(hoist=False).phase(linearised, x, y)(0, None)
+    lazy = Lazy(linearised, linearised.params0, predict, x, y, loss, damping)
+    norm, initial_norm = (optax.tree.norm(lazy.gradient(at)) for at in (params, linearised.params0))
+    return norm / jnp.maximum(initial_norm, jnp.finfo(norm.dtype).tiny)

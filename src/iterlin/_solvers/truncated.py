@@ -1,0 +1,158 @@
+"""Truncated Gauss–Newton: lazy problems by conjugate gradients, matrix-free, to a tolerance (T Algorithm 2, B-TGN)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jax.core import Tracer
+from jaxtyping import Array, Float, Int, PyTree
+
+from iterlin._losses import squared_error
+from iterlin._problem import Lazy
+from iterlin._schedules import Continuously
+from iterlin._solvers.solver import Stepwise, Taken
+
+Params = PyTree[Array]
+Scalar = Float[Array, ""]
+Count = Int[Array, ""]
+
+SUFFICIENT = 1e-4  # decrease of the objective, as a part of what its slope promises (Armijo)
+MAX_HALVINGS = 20
+GROWTH = 4  # of the radius, over a step that was taken whole
+LOOSEST = 0.5  # tolerance of a Newton system
+
+
+class TruncatedState(NamedTuple):
+    """What is carried from step to step."""
+
+    initial_norm: Scalar  # ‖g‖ at the start of the phase; 0 before it
+    radius: Scalar  # of the ball in which a step is sought
+    iterations: Count  # of conjugate gradients, in all
+    longest: Count  # the most of one step
+
+
+class Truncated(Stepwise):
+    """A step of Newton's method on the lazy problem, by conjugate gradients (CG) on its Gauss–Newton matrix.
+
+    For squared error a step solves (φᵀφ/n + 2λI)s = −g to ‖r_t‖ ≤ β‖g‖, the certificate of truncated Gauss–Newton,
+    from s = 0, so that without damping it tends to the step of least norm. For another convex loss a step solves the
+    Newton system to the tolerance min(½, √(‖g‖/‖g₀‖)) and halves it until the objective falls; with the schedule
+    `OnConvergence(β)` a phase takes as many steps as it needs for ‖g‖ ≤ β‖g₀‖. Where the softmax saturates, its
+    curvature vanishes but its gradient does not, and the system has no useful solution. So CG ends at the border of a
+    ball (Steihaug 1983), of radius ‖θ_0‖ at first: a step that had to be halved sets it, one taken whole lets it grow.
+
+    **Arguments**: `tolerance` is β. `max_iterations` bounds those of one step. Its report: `cg_iterations`, of all
+    steps, and `longest_step`, those of the longest one. Each costs about as much as a gradient.
+
+    **Raises**: `ValueError` for β outside (0, 1).
+    """
+
+    tolerance: Scalar = eqx.field(converter=lambda value: jnp.asarray(value, float))
+    max_iterations: int = eqx.field(static=True, default=1000)
+
+    def __check_init__(self):
+        if not isinstance(self.tolerance, Tracer) and not 0 < self.tolerance < 1:
+            raise ValueError(f"the tolerance β must lie between 0 and 1, got {self.tolerance}")
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+
+    def check(self, setup):
+        if setup.batch_size is not None:
+            raise ValueError("truncated Gauss–Newton takes full batches: leave batch_size out")
+        if isinstance(setup.schedule, Continuously):
+            raise ValueError("truncated Gauss–Newton solves lazy problems: use Every or OnConvergence")
+
+    def init(self, params):
+        zero, length = jnp.zeros((), jnp.int32), jnp.asarray(optax.tree.norm(params))
+        return TruncatedState(jnp.zeros_like(length), jnp.where(length > 0, length, 1), zero, zero)
+
+    def relinearise(self, params, state):
+        return state._replace(initial_norm=jnp.zeros_like(state.initial_norm))
+
+    def report(self, state):
+        return {"cg_iterations": state.iterations, "longest_step": state.longest}
+
+    def step(self, lazy, gradient, params, state, limit):
+        norm = optax.tree.norm(gradient)
+        initial_norm = jnp.where(state.initial_norm == 0, norm, state.initial_norm)
+        beta = self.tolerance.astype(norm.dtype)
+        exact = lazy.loss is squared_error  # one system is the whole problem
+        forcing = jnp.minimum(LOOSEST, beta * initial_norm / norm if exact else jnp.sqrt(norm / initial_norm))
+        downhill = optax.tree.scale(-1, gradient)
+        bounds = forcing * norm, self.max_iterations
+        if exact:
+            change, iterations = conjugate_gradients(lazy.curvature(params), downhill, *bounds)
+            params, halvings, radius = optax.tree.add(params, change), 0, state.radius
+        else:
+            change, iterations = conjugate_gradients(lazy.curvature(params), downhill, *bounds, state.radius)
+            params, halvings = _fallen(lazy, params, gradient, change)
+            length = jnp.asarray(optax.tree.norm(change)) * 0.5 ** jnp.asarray(halvings, norm.dtype)
+            radius = jnp.where(halvings > 0, length, jnp.maximum(state.radius, GROWTH * length))
+        longest = jnp.maximum(state.longest, iterations)
+        state = TruncatedState(initial_norm, radius, state.iterations + iterations, longest)
+        return Taken(params, state, steps=jnp.ones_like(limit), evaluations=1 + iterations + halvings)
+
+
+def conjugate_gradients(
+    matrix: Callable[[Params], Params],
+    target: Params,
+    tolerance: Scalar,
+    max_iterations: int,
+    radius: Scalar | float = jnp.inf,
+) -> tuple[Params, Count]:
+    """x with ‖b − Ax‖ ≤ `tolerance`, for a positive semi-definite A, from x = 0; and the iterations that it took.
+
+    Where the way leads out of the ball ‖x‖ < `radius`, or along a flat direction, x is where it crosses the border.
+    The residual is the one that is updated, which rounding lets drift from b − Ax.
+    """
+
+    def unfinished(loop):
+        _, _, _, squared, iteration = loop
+        return (squared > tolerance**2) & (iteration < max_iterations)
+
+    def iterate(loop):
+        x, residual, direction, squared, iteration = loop
+        product = matrix(direction)
+        curvature = jnp.asarray(optax.tree.vdot(direction, product))
+        rate = jnp.where(curvature > 0, squared / jnp.where(curvature > 0, curvature, 1), 0)
+        farthest = _to_border(x, direction, radius)
+        out = (curvature <= 0) | (rate >= farthest)
+        rate = jnp.where(out & jnp.isfinite(farthest), farthest, rate)
+        x = optax.tree.add_scale(x, rate, direction)
+        residual = optax.tree.add_scale(residual, -rate, product)
+        new = jnp.where(out, 0, optax.tree.norm(residual, squared=True))  # no way on
+        direction = optax.tree.add_scale(residual, new / squared, direction)
+        return x, residual, direction, new, iteration + 1
+
+    zero = jax.tree.map(jnp.zeros_like, target)
+    start = (zero, target, target, optax.tree.norm(target, squared=True), jnp.zeros((), jnp.int32))
+    x, *_, iterations = jax.lax.while_loop(unfinished, iterate, start)
+    return x, iterations
+
+
+def _to_border(x: Params, direction: Params, radius: Scalar | float) -> Scalar:
+    """τ ≥ 0 with ‖x + τd‖ = radius, for an x within."""
+    squared = optax.tree.norm(direction, squared=True)
+    along = jnp.asarray(optax.tree.vdot(x, direction))
+    room = jnp.maximum(radius**2 - jnp.asarray(optax.tree.norm(x, squared=True)), 0)
+    return room / (along + jnp.sqrt(along**2 + squared * room))
+
+
+def _fallen(lazy: Lazy, params: Params, gradient: Params, change: Params) -> tuple[Params, Count]:
+    """As much of the change as lets the objective fall, up to rounding; and how often it was halved, at most."""
+    value, slope = lazy.value(params), optax.tree.vdot(gradient, change)
+    slack = 4 * jnp.finfo(value.dtype).eps * jnp.abs(value)
+
+    def at(halvings):
+        return optax.tree.add_scale(params, 0.5 ** halvings.astype(value.dtype), change)
+
+    def too_far(halvings):
+        bound = value + SUFFICIENT * 0.5 ** halvings.astype(value.dtype) * slope + slack
+        return ~(lazy.value(at(halvings)) <= bound) & (halvings < MAX_HALVINGS)
+
+    halvings = jax.lax.while_loop(too_far, lambda halvings: halvings + 1, jnp.zeros((), jnp.int32))
+    kept = halvings < MAX_HALVINGS
+    return jax.tree.map(lambda new, old: jnp.where(kept, new, old), at(halvings), params), halvings

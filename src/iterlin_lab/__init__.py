@@ -1,0 +1,4 @@
+"""The pipeline around `iterlin`: experiments, their results, and what is made of them. It is imported without jax.
+
+A stage sets the threads of jax before jax starts, and a command that computes nothing does not wait for it.
+"""

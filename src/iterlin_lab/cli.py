@@ -1,0 +1,93 @@
+"""`iterlin check`, `iterlin plan`, `iterlin repro`, `iterlin check-report` and `iterlin sync`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from iterlin_lab.config import ParamsError, Scale, load
+from iterlin_lab.endings import stop_with_a_word
+from iterlin_lab.files import alone
+from iterlin_lab.jobs import reproduce, stop
+from iterlin_lab.layout import Layout
+from iterlin_lab.plan import cells_of, hours, make_plan, pending, table
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run in (check, plan, repro, check_report, sync):
+        command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
+        command.set_defaults(run=run)
+    command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
+    arguments = vars(parser.parse_args())
+    try:
+        scale = load().scale
+    except ParamsError as error:
+        sys.exit(str(error))
+    arguments.pop("run")(scale, **arguments)
+
+
+def check(scale: Scale) -> None:
+    """validate params.yaml, without computing anything"""
+    print(f"params.yaml is valid; the scale is {scale.name}")
+
+
+def plan(scale: Scale) -> None:
+    """say how long the training may take here, and how much memory and disk"""
+    print(table(make_plan(scale)))
+
+
+def repro(scale: Scale) -> None:
+    """run what `dvc repro` would, unless it may take longer than an hour, and say what ran and where the report is"""
+    stop_with_a_word("iterlin repro", first=stop)
+    if os.environ.get("YES") != "1":
+        _ask(scale)
+    with alone(Path(".cache/repro.lock"), "this pipeline"):
+        ran = reproduce(scale)
+    trained = set(cells_of(scale)) & set(ran)
+    report = Layout(scale.name).report
+    print(
+        f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.\n"
+        f"The report:     {report}/index.html (or {report}/REPORT.md)\n"
+        f"All runs:       make ui, then open the address that it prints\n"
+        f"Change things:  edit params.yaml, then make repro again"
+    )
+
+
+def _ask(scale: Scale) -> None:
+    """Exits with the plan if the run may take longer than an hour."""
+    rows = make_plan(scale)
+    if hours(rows) > 1 and hours(rows := pending(rows)) > 1:
+        sys.exit(
+            f"{table(rows)}\nThis may take more than an hour, so nothing was started. To start it: make repro YES=1"
+        )
+
+
+def check_report(scale: Scale) -> None:
+    """recompute what is stale or missing, and compare the tables with the committed ones"""
+    import iterlin_lab.compare as compare  # pandas is slow to import
+
+    stale = compare.stale_stages()
+    repro(scale)
+    print(f"\nStale stages, whose committed results are not those of this code: {', '.join(stale) or 'none'}")
+    lines = [
+        f"{path}: {line}"
+        for path in (Layout(scale.name).tables / f"{name}.csv" for name in compare.TABLES)
+        for line in compare.differences(compare.committed(path), compare.read(path))
+    ]
+    if lines:
+        sys.exit("\n".join(lines))
+    print(
+        f"The tables are the committed ones, within {compare.ACCURACY:g} in accuracy, "
+        f"{compare.RUNS} in numbers of runs and {compare.STEPS:.0%} in numbers of steps"
+    )
+
+
+def sync(scale: Scale, again: bool) -> None:
+    """show in MLflow what DVC has and MLflow has not"""
+    import iterlin_lab.tracking.sync as tracking
+    from iterlin_lab.tracking.place import uri
+
+    print(f"{tracking.sync(scale, again)} new cells in MLflow at {uri()}")

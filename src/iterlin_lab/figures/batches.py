@@ -1,0 +1,42 @@
+"""The figure of E-BATCH."""
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from iterlin_lab.figures.panels import band
+from iterlin_lab.figures.style import colour, label, percent
+
+STYLES = {"full": "-", "mini": ":"}
+
+
+def batches(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """T fig. 11: full batches, mini-batches, and both at equal times ηt."""
+    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), sharey=True)
+    curves = tables["batches_curves"]
+    for axes, way, title in zip(panels, ("full", "mini"), ("full batches", "mini-batches"), strict=False):
+        _lines(axes, curves[curves["cell"].str.startswith(way)], "step")
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel("step t")
+    _lines(panels[2], curves, "time")
+    panels[2].set_title("both (full: solid, mini: dotted)", fontsize=9)
+    panels[2].set_xlabel("time ηt, in steps of full batches")
+    panels[0].set_ylabel("test accuracy of the network (%)")
+    panels[0].legend(loc="upper left")
+    percent(panels[0])
+    return figure
+
+
+def _lines(axes: Axes, curves: pd.DataFrame, x: str) -> None:
+    """Both kinds of one K have its colour; that of mini-batches is so much larger."""
+    for cell, curve in curves[curves["step"] > 0].groupby("cell", sort=False):
+        way, period = str(cell).split("-")
+        colour_of_K, style = colour(period), STYLES[way]
+        band(axes, curve[x], curve, "network_test_accuracy", colour_of_K, linestyle=style, label=label(period))
+    axes.set_xscale("log")
+
+
+FIGURES = {"batches": batches}

@@ -1,0 +1,115 @@
+"""The figure of E-STABLE."""
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, PercentFormatter
+
+from iterlin_lab.figures.style import colour, label, percent
+
+BOUND = 2  # on ηλ_max
+DODGE = 1.07  # between the lines of two K, which often coincide
+MARKERS = "osD^vPX*"  # neighbouring K have nearly one colour
+MAP = "Oranges"
+LINE = "#0072b2"
+
+
+def stability(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """After W fig. 1: the share of runs that diverged for every pair of η and K, and the same against ηλ_max."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), width_ratios=(6, 5))
+    table = tables["stability"]
+    _map(left, table)
+    _bound(left, tables["stability_runs"]["max_eigenvalue"])
+    _products(left, table)
+    left.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=8)
+    _lines(right, table)
+    return figure
+
+
+def _map(axes: Axes, table: pd.DataFrame) -> None:
+    """The share as colour, and the counts."""
+    shares = table.pivot(index="learning_rate", columns="period", values="share")
+    x, y = (_places(values.to_numpy()) for values in (shares.columns, shares.index))
+    edges = _edges(x), _edges(y)
+    mesh = axes.pcolormesh(*edges, shares.to_numpy(), cmap=MAP, vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
+    bar = axes.figure.colorbar(mesh, ax=axes, format=PercentFormatter(1, symbol=""))
+    bar.set_label("runs that diverged (%)")
+    at = {"x": dict(zip(shares.columns, x, strict=True)), "y": dict(zip(shares.index, y, strict=True))}
+    for row in table.to_dict("records"):
+        text, shade = f"{row['diverged']} of {row['runs']}", "white" if row["share"] > 0.6 else "black"
+        place = at["x"][row["period"]], at["y"][row["learning_rate"]]
+        box = {"facecolor": mesh.to_rgba(row["share"]), "edgecolor": "none", "pad": 1}  # in front of the lines
+        axes.text(*place, text, ha="center", va="center", color=shade, fontsize=8, zorder=4, bbox=box)
+    axes.set(xscale="log", yscale="log", xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
+    axes.set_xticks(x, [_short(period) for period in shares.columns.to_numpy()])
+    axes.set_yticks(y, [f"{rate:g}" for rate in shares.index])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+    axes.grid(visible=False)
+    axes.set_xlabel("steps between feature updates, K")
+    axes.set_ylabel("learning rate η")
+
+
+def _places(values: np.ndarray) -> np.ndarray:
+    """Where values lie on a logarithmic axis: K = ∞ one decade beyond the others."""
+    finite = values[np.isfinite(values)]
+    return np.where(np.isfinite(values), values, 10 * finite.max(initial=1))
+
+
+def _edges(places: np.ndarray) -> np.ndarray:
+    """The borders of cells around the places, halfway between them on the logarithmic axis."""
+    at = np.log10(places)
+    inner = (at[1:] + at[:-1]) / 2
+    first, last = (inner[0] - at[0], at[-1] - inner[-1]) if len(inner) else (0.25, 0.25)
+    return 10 ** np.concatenate([[at[0] - first], inner, [at[-1] + last]])
+
+
+def _bound(axes: Axes, eigenvalues: pd.Series) -> None:
+    """The η with ηλ_max = 2 at initialisation, of the median run and the middle half of runs, even off the grid."""
+    rates = BOUND / eigenvalues.quantile([0.25, 0.75])
+    axes.axhspan(rates.min(), rates.max(), color=LINE, alpha=0.2, linewidth=0, zorder=2)
+    axes.axhline(BOUND / eigenvalues.median(), color=LINE, zorder=3, label=f"ηλ_max = {BOUND}, and half of the runs")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, rates.min() / DODGE), max(high, rates.max() * DODGE))
+
+
+def _products(axes: Axes, table: pd.DataFrame) -> None:
+    """Diagonals, a decade of ηK apart, from the lower left to the upper right."""
+    finite, (left, right) = table[np.isfinite(table["period"])], axes.get_xlim()
+    products, x = np.log10(finite["eta_k"]), np.array([left, min(right, 10**0.5 * finite["period"].max())])
+    decades = np.arange(np.ceil(products.min()), np.floor(products.max()) + 1)
+    style = {"color": "0.3", "linestyle": "--", "linewidth": 0.8, "zorder": 2}
+    for decade in decades:
+        axes.plot(x, 10**decade / x, **style)
+    axes.plot([], [], **style, label=f"ηK = {', '.join(f'{10**decade:g}' for decade in decades)} (to the upper right)")
+
+
+def _lines(axes: Axes, table: pd.DataFrame) -> None:
+    """Shares with their exact intervals against the median ηλ_max, a line a K."""
+    periods = np.sort(table["period"].unique())
+    for number, period in enumerate(periods):
+        rows, cell = table[table["period"] == period].sort_values("eta_lambda_max"), _short(period, infinity="inf")
+        share = rows["share"]
+        errors = share - rows["share_low"], rows["share_high"] - share
+        x = rows["eta_lambda_max"] * DODGE ** (number - (len(periods) - 1) / 2)
+        marker = MARKERS[number % len(MARKERS)]
+        bars = axes.errorbar(x, share, errors, fmt=f"{marker}-", color=colour(cell), capsize=2, label=label(cell))
+        for part in bars[2]:
+            part.set_alpha(0.35)
+    axes.axvline(BOUND, color=LINE, zorder=1)
+    axes.set_xscale("log")
+    axes.set_xlabel("median ηλ_max at initialisation")
+    axes.set_ylabel("runs that diverged (%)")
+    percent(axes)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _short(period: float, infinity: str = "∞") -> str:
+    return f"{period:.0f}" if np.isfinite(period) else infinity
+
+
+FIGURES = {"stability": stability}

@@ -1,0 +1,220 @@
+"""The figures of E-XOR."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from iterlin_lab.figures.style import colour, damping_colour, label, percent
+
+Tables = Mapping[str, pd.DataFrame]
+COLUMNS = 5
+SIDE = 1.75  # inches of a panel
+LOWEST = math.cos(math.pi / 4)  # of an alignment
+BINS = np.linspace(LOWEST, 1, 16).tolist()
+RANDOM = 4 / math.pi * math.sin(math.pi / 4)
+DIALS = ("K", "λ")
+CLOSE = 0.04, 0.004  # of two cells, in the logarithm of the distance and in the alignment
+
+
+def features(tables: Tables) -> Figure:
+    """T fig. 7: first-layer rows coloured by the output weight, and below their alignments, along both dials."""
+    table = tables["xor_features"]
+    chosen = {dial: ["initial", *_spread(_shown(table, dial))] for dial in DIALS}
+    width = max(map(len, chosen.values()))
+    figure, panels = plt.subplots(
+        4, width, figsize=(SIDE * width + 0.9, 3.7 * SIDE), height_ratios=(1, 0.6, 1, 0.6), squeeze=False
+    )
+    drawn = [_neurons(table, dial, cell) for dial in DIALS for cell in chosen[dial] if cell != "inf"]
+    limit = float(pd.concat(drawn)["w2"].abs().quantile(0.98))
+    norm = Normalize(-limit, limit)
+    for row, dial in zip((0, 2), DIALS, strict=True):
+        for column in range(width):
+            scatter, histogram = panels[row, column], panels[row + 1, column]
+            if column >= len(chosen[dial]):
+                scatter.set_axis_off()
+                histogram.set_axis_off()
+                continue
+            cell = chosen[dial][column]
+            neurons = _neurons(table, dial, cell)
+            _scatter(scatter, neurons, norm)
+            scatter.set_title(_name(dial, cell), fontsize=9)
+            _histogram(histogram, neurons["alignment"], _colour(dial, cell))
+        panels[row, 0].set_ylabel("second entry of w₁ᵢ")
+        panels[row + 1, 0].set_ylabel("neurons")
+    for axes in panels[3]:
+        axes.set_xlabel("alignment a(w₁ᵢ)")
+        axes.tick_params(labelbottom=True)
+    bar = figure.colorbar(plt.cm.ScalarMappable(norm, "PuOr"), ax=panels, shrink=0.5, aspect=35, extend="both")
+    bar.set_label("output weight w₂ᵢ")
+    return figure
+
+
+def _shown(table: pd.DataFrame, dial: str) -> list[str]:
+    """The cells of a dial, from much feature learning to little: K rises, or λ falls."""
+    cells = dict.fromkeys(table.loc[table["dial"] == dial, "cell"])
+    return sorted(cells, key=float, reverse=dial == "λ")
+
+
+def _spread(cells: list[str]) -> list[str]:
+    """No more of them than there are columns for, the first and the last among them."""
+    at = np.linspace(0, len(cells) - 1, min(COLUMNS - 1, len(cells)))
+    return [cells[i] for i in np.round(at).astype(int)]
+
+
+def _neurons(table: pd.DataFrame, dial: str, cell: str) -> pd.DataFrame:
+    return table[(table["cell"] == cell) & ((table["dial"] == dial) | (cell == "initial"))]
+
+
+def _name(dial: str, cell: str) -> str:
+    if cell == "initial":
+        return "initialisation"
+    return label(cell) if dial == "K" else f"λ = {cell}"
+
+
+def _colour(dial: str, cell: str):
+    if cell == "initial":
+        return "0.6"
+    return colour(cell) if dial == "K" else damping_colour(float(cell))
+
+
+def _scatter(axes: Axes, neurons: pd.DataFrame, norm: Normalize) -> None:
+    """About the origin, with the directions of the clusters."""
+    limit = 1.08 * float(neurons[["w1_x", "w1_y"]].abs().to_numpy().max())
+    for sign in (1, -1):
+        axes.plot([-limit, limit], [-sign * limit, sign * limit], color="0.8", linewidth=0.8, zorder=1)
+    style = {"s": 11, "edgecolors": "0.35", "linewidths": 0.3, "zorder": 2}
+    axes.scatter(neurons["w1_x"], neurons["w1_y"], c=neurons["w2"], cmap="PuOr", norm=norm, **style)
+    tick = float(f"{0.75 * limit:.0e}")
+    ticks = [-tick, 0, tick]
+    axes.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal", xticks=ticks, yticks=ticks)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_major_formatter("{x:g}")
+
+
+def _histogram(axes: Axes, alignment: pd.Series, face) -> None:
+    """Against what random directions would give: angles to the nearest cluster uniform between 0° and 45°."""
+    known = alignment.dropna().clip(LOWEST, 1)
+    axes.hist(known, BINS, color=face)
+    expected = len(known) * 4 / math.pi * -np.diff(np.arccos(BINS))
+    axes.stairs(expected, BINS, color="black", linewidth=0.9)
+    axes.set(xlim=(LOWEST, 1), ylim=(0, len(alignment)), xticks=[0.8, 1])
+    axes.label_outer(remove_inner_ticks=True)
+
+
+def alignment(tables: Tables) -> Figure:
+    """Mean alignment and test accuracy against K and against λ."""
+    table = tables["xor"]
+    figure, panels = plt.subplots(2, 2, figsize=(8.6, 5.6), sharey="row", sharex="col", height_ratios=(1.4, 1))
+    for column, dial in enumerate(DIALS):
+        rows = table[table["dial"] == dial]
+        upper, lower = panels[:, column]
+        at = _positions(rows)
+        _points(upper, at, rows, "alignment")
+        _levels(upper, rows)
+        lazy = (rows["cell"] == "inf").to_numpy()
+        _points(lower, at[~lazy], rows[~lazy], "network_test_accuracy")
+        _points(lower, at[lazy], rows[lazy], "proxy_test_accuracy", "^")
+        percent(lower)
+    _dial_axes(panels, table)
+    panels[0, 0].set_ylabel("mean alignment over neurons")
+    panels[1, 0].set_ylabel("test accuracy by the sign (%)")
+    panels[1, 0].plot([], [], "o", color="0.35", label="network")
+    panels[1, 0].plot([], [], "^", color="0.35", label="linear proxy, for K = ∞")
+    panels[1, 0].legend(loc="lower left")
+    panels[0, 1].legend(loc="upper right")
+    low, _ = panels[1, 0].get_ylim()
+    panels[1, 0].set_ylim(min(low, 0.98), 1.001)
+    return figure
+
+
+def _positions(rows: pd.DataFrame) -> np.ndarray:
+    """On a logarithmic axis; K = ∞ stands a decade and a half after the last K."""
+    value = rows["value"].to_numpy()
+    return np.where(np.isinf(value), 30 * np.max(value[np.isfinite(value)]), value)
+
+
+def _points(axes: Axes, at: np.ndarray, rows: pd.DataFrame, name: str, marker: str = "o") -> None:
+    """Means with their intervals."""
+    columns = (rows["dial"], rows["cell"], rows[f"{name}_mean"], rows[f"{name}_low"], rows[f"{name}_high"])
+    for x, dial, cell, mean, low, high in zip(at, *columns, strict=True):
+        style = {"fmt": marker, "color": _colour(dial, str(cell)), "capsize": 2.5, "zorder": 3}
+        axes.errorbar(x, mean, ([mean - low], [high - mean]), **style)
+
+
+def _levels(axes: Axes, rows: pd.DataFrame) -> None:
+    axes.axhline(RANDOM, color="black", linewidth=0.8, linestyle=":", label="random directions, (4/π)·sin 45°")
+    initial = rows["alignment_initial"].mean()
+    axes.axhline(initial, color="0.6", linewidth=0.8, linestyle="--", label="at initialisation")
+
+
+def _dial_axes(panels: np.ndarray, table: pd.DataFrame) -> None:
+    """K rises and λ falls to the right: feature learning falls in both. Above stands λ in T's convention."""
+    for lower, upper, dial in zip(panels[1], panels[0], DIALS, strict=True):
+        rows = table[table["dial"] == dial]
+        lower.set_xscale("log")
+        if dial == "K":
+            names = [cell.replace("inf", "∞") for cell in rows["cell"]]
+            lower.set_xticks(_positions(rows), names)
+            lower.minorticks_off()
+            lower.set_xlabel("steps between feature updates, K")
+        else:
+            lower.invert_xaxis()
+            lower.set_xlabel("damping λ of the mean loss")
+            factor = float((rows["lambda_of_T"] / rows["value"]).iloc[0])
+            functions = partial(np.multiply, factor), partial(np.multiply, 1 / factor)
+            above = upper.secondary_xaxis("top", functions=functions)
+            above.set_xlabel("λ of T (eq. 10), 2nλ")
+
+
+def dials(tables: Tables) -> Figure:
+    """Whether K and λ are the same dial: mean alignment against the distance from the initialisation, for both."""
+    table = tables["xor"]
+    figure, axes = plt.subplots(figsize=(7.6, 4.2))
+    for dial, marker, line in zip(DIALS, "os", ("-", "--"), strict=True):
+        rows = table[(table["dial"] == dial) & (table["cell"] != "inf")].sort_values("value", ascending=dial == "K")
+        axes.plot(rows["distance_mean"], rows["alignment_mean"], line, color="0.75", linewidth=1, zorder=1)
+        _crosses(axes, rows, marker)
+        axes.plot([], [], marker + line, color="0.6", label="period K" if dial == "K" else "damping λ")
+    _levels(axes, table)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("{x:g}")
+    axes.set_xlabel("distance from the initialisation, ‖θ − θ₀‖")
+    axes.set_ylabel("mean alignment over neurons")
+    axes.margins(x=0.15)
+    axes.set_ylim(min(axes.get_ylim()[0], RANDOM) - 0.004)
+    axes.legend(loc="upper right")
+    return figure
+
+
+def _crosses(axes: Axes, rows: pd.DataFrame, marker: str) -> None:
+    """Cells with both intervals and their names; of neighbours too close for two names, the outermost carries both."""
+    names: dict[tuple[float, float], list[pd.Series]] = {}
+    for _, row in rows.iterrows():
+        bars = {}
+        for name, axis in (("distance", "xerr"), ("alignment", "yerr")):
+            mean, low, high = (row[f"{name}_{part}"] for part in ("mean", "low", "high"))
+            bars[axis] = ([mean - low], [high - mean])
+        x, y = row["distance_mean"], row["alignment_mean"]
+        face = _colour(row["dial"], row["cell"])
+        axes.errorbar(x, y, **bars, fmt=marker, color=face, capsize=2, zorder=3)
+        near = [at for at in names if abs(math.log(at[0] / x)) < CLOSE[0] and abs(at[1] - y) < CLOSE[1]]
+        names.setdefault(near[0] if near else (x, y), []).append(row)
+    for cells in names.values():
+        first = cells[0]
+        outermost = (max if first["dial"] == "K" else min)(cells, key=lambda row: row["distance_mean"])
+        at = outermost["distance_mean"], outermost["alignment_mean"]
+        text = f"{first['dial']} = {', '.join(row['cell'] for row in cells)}"
+        offset, side = ((6, 4), "left") if first["dial"] == "K" else ((-6, -9), "right")
+        face = _colour(first["dial"], first["cell"])
+        axes.annotate(text, at, offset, textcoords="offset points", fontsize=7.5, color=face, ha=side)
+
+
+FIGURES = {"xor_features": features, "xor_alignment": alignment, "xor_dials": dials}

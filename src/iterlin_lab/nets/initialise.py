@@ -1,0 +1,46 @@
+"""Initialisations, by name. They decide the regime: λ_max at initialisation differs by orders of magnitude."""
+
+from typing import TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from iterlin_lab.nets.convolution import Conv2d
+
+Model = TypeVar("Model")
+_init = jax.nn.initializers
+INITIALISERS = {
+    "he_normal": _init.he_normal,
+    "glorot_uniform": _init.glorot_uniform,
+    "lecun_normal": _init.lecun_normal,
+    # PyTorch's default for these layers is U(−b, b), b = 1/√fan_in, for weights; biases are left at zero here.
+    "fan_in_uniform": lambda **axes: _init.variance_scaling(1 / 3, "fan_in", "uniform", **axes),
+}
+
+
+def initialise(model: Model, name: str, key: Array) -> Model:
+    """Draw the weights of all linear and convolutional layers anew, and set their biases to zero.
+
+    **Raises**: `ValueError` for a name that is not in `INITIALISERS`.
+    """
+    if name not in INITIALISERS:
+        raise ValueError(f"unknown initialisation {name!r}; known are {', '.join(INITIALISERS)}")
+
+    def layers(tree):
+        return [leaf for leaf in jax.tree.leaves(tree, is_leaf=_is_layer) if _is_layer(leaf)]
+
+    def drawn(layer, key):
+        in_axis, out_axis = (-2, -1) if isinstance(layer, Conv2d) else (1, 0)
+        weight = INITIALISERS[name](in_axis=in_axis, out_axis=out_axis)(key, layer.weight.shape, layer.weight.dtype)
+        bias = jax.tree.map(jnp.zeros_like, layer.bias)  # None stays None
+        return eqx.tree_at(lambda x: (x.weight, x.bias), layer, (weight, bias), is_leaf=lambda x: x is None)
+
+    old = layers(model)
+    keys = jax.random.split(key, len(old))
+    return eqx.tree_at(layers, model, [drawn(layer, key) for layer, key in zip(old, keys, strict=True)])
+
+
+def _is_layer(node) -> bool:
+    return isinstance(node, eqx.nn.Linear | Conv2d)

@@ -1,0 +1,61 @@
+"""Tables of the report, in Markdown."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from iterlin_lab.settings import Adam, Solved
+
+NAMES = {"inf": "∞", "tgn": "TGN"}
+PARTS = ["mean", "low", "high"]
+
+
+def span(values: Sequence[float], text: str) -> str:
+    """A mean with the ends of its interval; a dash where there is none."""
+    mean, low, high = map(text.format, values)
+    return "–" if pd.isna(values[0]) else f"{mean} [{low}, {high}]"
+
+
+def spans(table: pd.DataFrame, name: str, text: str) -> list[str]:
+    """Those of a column."""
+    return [span(row, text) for row in table[[f"{name}_{part}" for part in PARTS]].to_numpy().tolist()]
+
+
+def percent(table: pd.DataFrame, name: str) -> list[str]:
+    """Means and the half widths of their intervals, in percent."""
+    pairs = zip(100 * table[f"{name}_mean"], 100 * table[f"{name}_high"], strict=True)
+    return ["–" if pd.isna(mean) else f"{mean:.1f} ± {high - mean:.1f}" for mean, high in pairs]
+
+
+def outcome_columns(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """How the runs of every cell ended."""
+    names = {"runs": "runs", "fitted": "fitted", "step limit": "step_limit", "diverged": "diverged"}
+    return {title: table[name] for title, name in names.items()}
+
+
+def solver_name(solved: Solved) -> str:
+    """How lazy problems are solved to a certificate."""
+    solver = solved.solver
+    if isinstance(solver, Adam):
+        return f"Adam (η = {solver.learning_rate:g})"
+    return "Newton's method by conjugate gradients"
+
+
+def phase_columns(table: pd.DataFrame) -> dict[str, list[str]]:
+    """How well lazy problems were solved; dashes for K = 1, which has none."""
+    formats = {
+        "phases": ("median_phases", "{:g}"),
+        "ends recorded": ("recorded", "{:.0%}"),
+        "certificate, median": ("certificate_median", "{:.1e}"),
+        "certificate, largest": ("certificate_largest", "{:.1e}"),
+        "proxy, training": ("proxy_train_accuracy_lowest", "{:.1%}"),
+    }
+    return {
+        title: ["–" if pd.isna(value) else text.format(value) for value in table[name]]
+        for title, (name, text) in formats.items()
+    }
+
+
+def markdown_table(rows: pd.DataFrame) -> str:
+    """The table, its first column to the left and the others to the right."""
+    return rows.to_markdown(index=False, disable_numparse=True, colalign=("left", *("right",) * (rows.shape[1] - 1)))

@@ -1,0 +1,145 @@
+"""How a stage starts, and how its runs share the processors. Nothing here imports jax: threads are set before that."""
+
+import getpass
+import hashlib
+import os
+import platform
+import stat
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from multiprocessing import get_context
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from tqdm import tqdm
+
+from iterlin_lab.config import ParamsError, Scale, load
+from iterlin_lab.endings import begin_worker, explain_failures, stop_with_a_word, stop_with_parent
+from iterlin_lab.files import alone
+
+CHECKPOINT_SECONDS = "ITERLIN_CHECKPOINT_SECONDS"  # between two checkpoints; no byte of a result depends on it
+LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import
+_HELD = ExitStack()  # what a stage holds until its process ends
+
+
+def begin_stage() -> tuple[Scale, list[str]]:
+    """The parameters, and the cell of this stage, which DVC names `stage@scale-cell` in `DVC_STAGE`.
+
+    Also fixes what the processes of this stage inherit (`prepare_jax`). XLA's bytes change with the number of threads
+    of its pool, so that number is a parameter and not the machine's. One process at a time is in a stage: what a DVC
+    that was killed has left behind ends first.
+    """
+    try:
+        scale = load().scale
+    except ParamsError as error:
+        sys.exit(str(error))
+    stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
+    name, *cell = item.split("-")
+    if name != scale.name:
+        sys.exit(f"DVC_STAGE is {stage}@{item}, not a stage of scale {scale.name}: run this through `dvc repro`")
+    address = os.environ["DVC_STAGE"]
+    stop_with_a_word(address)
+    explain_failures(address)
+    stop_with_parent()
+    whole_number(CHECKPOINT_SECONDS, 0, smallest=0)  # its workers take it
+    _HELD.enter_context(alone(Path(".cache/stages") / f"{address}.lock", "this stage"))
+    prepare_jax(scale)
+    return scale, cell
+
+
+def prepare_jax(scale: Scale) -> None:
+    """Set, before jax starts: its threads, its precision, its cache, and that it does not take a whole GPU."""
+    os.environ["NPROC"] = str(scale.threads)
+    os.environ["OPENBLAS_NUM_THREADS"] = str(scale.threads)  # of numpy's eigendecompositions in closed form
+    os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = scale.precision
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(compilation_cache()))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # runs side by side share it
+
+
+def compilation_cache() -> Path:
+    """Where compiled programs are kept: they fit one kind of processor, and whoever writes them runs code here.
+
+    **Raises**: `SystemExit` if the folder is another user's, or others may write to it.
+    """
+    cpu = Path("/proc/cpuinfo")
+    kind = cpu.read_text().split("\n\n")[0] if cpu.exists() else platform.processor()
+    lines = sorted(line for line in kind.splitlines() if line.startswith(("model name", "flags", "Features")))
+    digest = hashlib.sha256("\n".join([platform.machine(), *lines]).encode()).hexdigest()[:16]
+    user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()  # who may have no name, as in a container
+    folder = Path(f".cache/jax/{user}-{digest}").resolve()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+        sys.exit(f"{folder} belongs to another user, who could run code through it: remove it")
+    if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        sys.exit(f"{folder} may be written by other users, who could run code through it: remove it")
+    return folder
+
+
+def num_workers(threads: int) -> int:
+    """How many runs fit on this machine side by side; `ITERLIN_WORKERS` overrides it."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return whole_number("ITERLIN_WORKERS", max(1, cores // threads))
+
+
+def whole_number(name: str, default: int, smallest: int = 1) -> int:
+    """What the environment says, about how and not what to compute.
+
+    **Raises**: `SystemExit` with one line if that is no such number.
+    """
+    said = os.environ.get(name, str(default))
+    if not (said.isdecimal() and int(said) >= smallest):
+        sys.exit(f"{name} must be a whole number of at least {smallest}, got {said!r}")
+    return int(said)
+
+
+def run_side_by_side(
+    function: str, tasks: Sequence[Any], threads: int, progress: Callable[[Iterable], Iterable]
+) -> list[Any]:
+    """The answers of `function`, "module:name", in the order of the tasks, computed in several processes at once.
+
+    It is named and not given, so that only these import jax. They are forked from a process that has imported the
+    libraries, and nothing of ours: what has computed with jax, as a module may that makes an array, cannot be forked.
+
+    **Raises**: `SystemExit` naming the remedy if a process is killed, as it is when memory runs out.
+    """
+    workers = min(len(tasks), num_workers(threads))
+    context = get_context("forkserver")
+    context.set_forkserver_preload(LIBRARIES)
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker) as pool:
+        futures = [pool.submit(_call, function, task) for task in tasks]
+        try:
+            for future in progress(as_completed(futures)):
+                future.result()
+        except BrokenProcessPool:
+            stage = os.environ.get("DVC_STAGE", "this stage")
+            sys.exit(
+                f"{stage}: a training process was killed, perhaps for lack of memory. Finished runs are kept: set "
+                f"ITERLIN_WORKERS={max(1, workers // 2)} and run `dvc repro` again"
+            )
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+        return [future.result() for future in futures]
+
+
+def counted(
+    title: str, unit: str, total: int, of: Callable[[Any], int] = lambda answer: 1
+) -> Callable[[Iterable], Iterable]:
+    """Progress that shows how many have finished, of which an answer may stand for several."""
+
+    def progress(finished: Iterable) -> Iterable:
+        with tqdm(total=total, desc=title, unit=unit) as bar:
+            for item in finished:
+                yield item
+                bar.update(of(item.result()))
+
+    return progress
+
+
+def _call(function: str, task: Any) -> Any:
+    return resolve_name(function)(task)

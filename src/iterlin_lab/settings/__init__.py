@@ -1,0 +1,37 @@
+"""The sections of params.yaml as strict types."""
+
+from iterlin_lab.settings.adam import AdamCells as AdamCells
+from iterlin_lab.settings.base import Count as Count
+from iterlin_lab.settings.base import Initialisation as Initialisation
+from iterlin_lab.settings.base import Name as Name
+from iterlin_lab.settings.base import Strict as Strict
+from iterlin_lab.settings.base import parse_period as parse_period
+from iterlin_lab.settings.base import shown as shown
+from iterlin_lab.settings.damp1d import Damp1D as Damp1D
+from iterlin_lab.settings.damp_ce import DampCE as DampCE
+from iterlin_lab.settings.decay import Decay as Decay
+from iterlin_lab.settings.filters import Filters as Filters
+from iterlin_lab.settings.kernel_limit import KernelLimit as KernelLimit
+from iterlin_lab.settings.lazy_flow import LazyFlow as LazyFlow
+from iterlin_lab.settings.lenet import MNIST as MNIST
+from iterlin_lab.settings.lenet import Augmented as Augmented
+from iterlin_lab.settings.lenet import Batches as Batches
+from iterlin_lab.settings.lenet import DataScaling as DataScaling
+from iterlin_lab.settings.lenet import Stability as Stability
+from iterlin_lab.settings.one_neuron import OneNeuron as OneNeuron
+from iterlin_lab.settings.probes import Probes as Probes
+from iterlin_lab.settings.solved import Adam as Adam
+from iterlin_lab.settings.solved import Solved as Solved
+from iterlin_lab.settings.solved import Truncated as Truncated
+from iterlin_lab.settings.staircase import Staircase as Staircase
+from iterlin_lab.settings.sweep import MLP as MLP
+from iterlin_lab.settings.sweep import Data as Data
+from iterlin_lab.settings.sweep import FixedRate as FixedRate
+from iterlin_lab.settings.sweep import FlowCheck as FlowCheck
+from iterlin_lab.settings.sweep import KSweep as KSweep
+from iterlin_lab.settings.sweep import LeNet as LeNet
+from iterlin_lab.settings.sweep import Sensitivity as Sensitivity
+from iterlin_lab.settings.sweep import StableRate as StableRate
+from iterlin_lab.settings.sweep import Training as Training
+from iterlin_lab.settings.sweep import require_examples as require_examples
+from iterlin_lab.settings.xor import XOR as XOR

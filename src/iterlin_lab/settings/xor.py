@@ -1,0 +1,33 @@
+"""The section of params.yaml for E-XOR."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from iterlin_lab.settings.base import Count, Numbers, Periods, Positive, Steps, Strict
+
+
+class XOR(Strict):
+    """E-XOR: its data, its network, and the two dials K and λ.
+
+    The weights are He-normal, times `initial_scale`. Gradient descent takes explicit steps for K ≤ `explicit_up_to`,
+    and each phase in closed form beyond. It has `num_steps` steps, or `num_phases` phases where these are longer;
+    damped Gauss–Newton has `num_updates` steps. A run ends before that once its training loss is at most `fit_loss`.
+    `runs_at_once` seeds train in one program, unless in closed form.
+    """
+
+    num_train: Count
+    num_test: Count
+    noise_variance: Positive
+    width: Count
+    initial_scale: Positive
+    learning_rate: Positive
+    explicit_up_to: Count
+    num_steps: Steps
+    num_phases: Count
+    num_updates: Steps
+    fit_loss: Positive
+    periods: Periods
+    dampings: Numbers
+    runs_at_once: Count
+    num_seeds: Annotated[int, Field(ge=2)]
