@@ -1,19 +1,16 @@
 """What checkpoints cost: the same runs alternately with and without, `python -m benchmarks.checkpoints --help`."""
 
 import argparse
-import os
 import statistics
 import tempfile
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 
 from benchmarks.__main__ import markdown
 from benchmarks.problems import CLASSES
-from iterlin import Every, cross_entropy, sgd, train
-from iterlin_lab.checkpoints import FileCheckpoints
+from iterlin import Every, FileCheckpoints, cross_entropy, sgd, train
 from iterlin_lab.nets import build
 
 PAPER = {"name": "lenet", "channels": [50, 50], "kernel": 5, "padding": "VALID", "widths": [120, 84]}
@@ -54,12 +51,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=90, help="that a run takes, about")
     parser.add_argument("--pairs", type=int, default=3)
     args = parser.parse_args()
-    os.environ["ITERLIN_CHECKPOINT_SECONDS"] = str(args.every)
-    rows = [[name, *measured(setting, args.seconds, args.pairs)] for name, setting in SETTINGS.items()]
+    rows = [[name, *measured(setting, args.seconds, args.pairs, args.every)] for name, setting in SETTINGS.items()]
     print(markdown(rows, ["run", "steps", "checkpoints", "time with / without, median", "all pairs"]))
 
 
-def measured(setting: Setting, seconds: float, pairs: int) -> list[str]:
+def measured(setting: Setting, seconds: float, pairs: int, every: float) -> list[str]:
     """Steps of a run, checkpoints in it, and the ratio of the times."""
     n, shape = setting.num_examples, setting.image_shape
     net_key, x_key, y_key, batch_key = jax.random.split(jax.random.key(0), 4)
@@ -80,7 +76,7 @@ def measured(setting: Setting, seconds: float, pairs: int) -> list[str]:
     ratios, count = [], 0
     for _ in range(pairs):
         with tempfile.TemporaryDirectory() as folder:
-            checkpoints = Counted(Path(folder))
+            checkpoints = Counted(folder, every)
             ratios.append(run(num_steps, checkpoints) / run(num_steps))
             count = checkpoints.count
     return [str(num_steps), str(count), f"{statistics.median(ratios):.3f}", " ".join(f"{r:.3f}" for r in ratios)]

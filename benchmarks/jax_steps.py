@@ -9,7 +9,6 @@ import optax
 from benchmarks.problems import CLASSES, LeNetProblem
 from iterlin import (
     ClosedForm,
-    Continuously,
     Flow,
     Linearised,
     Never,
@@ -21,10 +20,11 @@ from iterlin import (
     squared_error,
 )
 from iterlin._batches import FullBatch, MiniBatch
-from iterlin._jumps import advance_in_jumps
 from iterlin._losses import Loss
-from iterlin._phases import State, Stop, advance, initial_state
 from iterlin._problem import Problem
+from iterlin._schedules import OnNetwork
+from iterlin._start import initial_state
+from iterlin._state import Stop
 from iterlin_lab.nets import LeNet
 from iterlin_lab.nets.convolution import DIMENSIONS
 
@@ -80,7 +80,6 @@ def linearised(
     hoisted: bool = False,
     solver: Solver = DESCENT,
     loss: Loss = cross_entropy,
-    run: Callable[..., State] = advance,
 ) -> Callable[[], None]:
     """The package's own phases: mini-batches as large as the data, or `hoisted` full batches."""
     params, fn, x, y = network(problem)
@@ -89,8 +88,8 @@ def linearised(
     bound = jnp.asarray(jnp.inf, jnp.float32)
     targets = jax.nn.one_hot(y, CLASSES) if loss is squared_error else y
     lazy = Problem(fn, loss, batches, x, targets, jnp.zeros((), jnp.float32), bound)
-    state, stop = initial_state(params, solver, batches), Stop(problem.steps, problem.steps, problem.steps)
-    return lambda: jax.block_until_ready(run(lazy, solver, schedule, state, stop).params)
+    state, stop = initial_state(lazy, params, solver, schedule), Stop(problem.steps, problem.steps, problem.steps)
+    return lambda: jax.block_until_ready(solver.advance(lazy, schedule, state, stop).params)
 
 
 def hoisted(problem: LeNetProblem) -> Callable[[], None]:
@@ -100,7 +99,7 @@ def hoisted(problem: LeNetProblem) -> Callable[[], None]:
 
 def every_step(problem: LeNetProblem) -> Callable[[], None]:
     """Full batches with K = 1: a phase a step."""
-    return linearised(problem, schedule=Continuously(), hoisted=True)
+    return linearised(problem, schedule=OnNetwork(), hoisted=True)
 
 
 def flow(problem: LeNetProblem) -> Callable[[], None]:
@@ -115,7 +114,7 @@ def squared(problem: LeNetProblem) -> Callable[[], None]:
 
 def closed_form(problem: LeNetProblem) -> Callable[[], None]:
     """The same in closed form, with the kernel and its eigendecomposition."""
-    return linearised(problem, loss=squared_error, solver=ClosedForm(RATE), run=advance_in_jumps, hoisted=True)
+    return linearised(problem, loss=squared_error, solver=ClosedForm(RATE), hoisted=True)
 
 
 def stock(params, x):

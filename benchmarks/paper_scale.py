@@ -18,9 +18,9 @@ from benchmarks.__main__ import markdown, measured
 from benchmarks.pairs import HOISTED_FLOOR, LINEARISED_FLOOR, PLAIN_FLOOR, Pair, on
 from benchmarks.problems import CLASSES, LeNetProblem
 from iterlin import Every, Flow, Never, cross_entropy, sgd, train
-from iterlin._begin import begin
-from iterlin._many import Job, Together
-from iterlin._phases import Stop
+from iterlin._execution import Batched, Fixed
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import Stop
 from iterlin_lab.nets import LeNet
 
 HEADER = ["what", "measured", "unit", "of the arithmetic's rate"]
@@ -125,13 +125,13 @@ def together(data: tuple[jax.Array, jax.Array], problem: LeNetProblem, numbers: 
 
 def _steps_together(data: tuple[jax.Array, jax.Array], problem: LeNetProblem, number: int) -> Callable[[], None]:
     splits, solver = {"train": data}, sgd(RATE)
-    jobs, states = [], []
+    runs, states = [], []
     for seed in range(number):
-        settings = {"solver": solver, "loss": cross_entropy, "batch_size": problem.batch, "key": jax.random.key(seed)}
-        lazy, state = begin(_network(seed), data, **settings)
-        jobs.append(Job(lazy, solver, splits, state.params))
-        states.append(state)
-    group, taken = Together(jobs, states, Never()), 0
+        settings = {"loss": cross_entropy, "batch_size": problem.batch, "key": jax.random.key(seed)}
+        lazy, params = lazy_problem(_network(seed), data, **settings)
+        runs.append(Fixed(lazy, solver, Never(), splits, params))
+        states.append(initial_state(lazy, params, solver, Never()))
+    group, taken = Batched(runs, states), 0
 
     def run() -> None:
         nonlocal taken

@@ -4,12 +4,12 @@ import jax
 import numpy as np
 import pytest
 
-from iterlin import Continuously, Every, _batches, _blocks, cross_entropy, sgd
-from iterlin._begin import begin
+from iterlin import Every, _batches, _blocks, cross_entropy
+from iterlin._start import lazy_problem
 from tests.problems import classification, mlp, trained
 
 
-@pytest.mark.parametrize("schedule", [Every(7), Continuously()])
+@pytest.mark.parametrize("schedule", [Every(7), Every(1)])
 def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, monkeypatch):
     monkeypatch.setattr(_blocks, "CHUNK", 5)  # of 12 examples
     model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
@@ -18,10 +18,10 @@ def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, mon
 
 
 def test_a_phase_keeps_what_fits_the_budget():
-    (x, y), settings = classification(jax.random.key(1), n=1000), {"loss": cross_entropy, "solver": sgd(0.1)}
+    data = classification(jax.random.key(1), n=1000)
     wide = mlp(jax.random.key(0))
-    assert begin(wide, (x, y), **settings)[0].batches == _batches.FullBatch(True)
+    assert lazy_problem(wide, data, loss=cross_entropy)[0].batches == _batches.FullBatch(True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iterlin._begin.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
-        assert begin(wide, (x, y), **settings)[0].batches == _batches.FullBatch(False)
-        assert begin(wide, (x, y), hoist=True, **settings)[0].batches == _batches.FullBatch(True)
+        patch.setattr("iterlin._start.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
+        assert lazy_problem(wide, data, loss=cross_entropy)[0].batches == _batches.FullBatch(False)
+        assert lazy_problem(wide, data, loss=cross_entropy, hoist=True)[0].batches == _batches.FullBatch(True)

@@ -9,6 +9,7 @@ import scipy.linalg
 from jax.flatten_util import ravel_pytree
 
 from iterlin import ClosedForm, Every, Never, OnConvergence, Outcome, cross_entropy, sgd, squared_error, train
+from iterlin._solvers.eigenbasis import eigenbasis
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
 KEYS = jax.random.key(0), jax.random.key(1)
@@ -22,6 +23,10 @@ def trained(solver, model=None, data=None, **settings):
     defaults = {"loss": squared_error, "schedule": Never(), "num_steps": 30}
     result = train(model, {"train": data}, solver=solver, **(defaults | settings))
     return ravel_pytree(result.state.params)[0], result
+
+
+def cast(tree, dtype):
+    return jax.tree.map(lambda v: v.astype(dtype) if eqx.is_array(v) else v, tree)
 
 
 def dense(n=12, model=None):
@@ -144,9 +149,9 @@ def test_overflow_far_beyond_the_bound_is_divergence():
     assert result.outcome is Outcome.diverged
 
 
-def test_nan_in_the_data_is_divergence_at_step_0():
-    x, y = regression(KEYS[1])
-    _, result = trained(ClosedForm(0.05), data=(x.at[0, 0].set(jnp.nan), y))
+def test_a_network_that_is_not_finite_is_divergence_at_step_0():
+    model = jax.tree.map(lambda leaf: leaf * jnp.nan if eqx.is_array(leaf) else leaf, mlp(KEYS[0]))
+    _, result = trained(ClosedForm(0.05), model)
     assert result.outcome is Outcome.diverged
     assert result.records[-1]["step"] == 0
 
@@ -174,13 +179,52 @@ def test_the_report_says_how_well_the_phase_was_solved():
 def test_the_error_of_float32_is_that_of_the_estimate(num_steps, bound):
     """The error of f_lin(θ_t), relative to r_0, against the closed form in float64."""
     jacobian, _, residual, data = dense()
-    model, single = jax.tree.map(lambda v: v.astype("float32") if eqx.is_array(v) else v, (mlp(KEYS[0]), data))
     exact, _ = trained(ClosedForm(0.05), num_steps=num_steps)
-    theta, result = trained(ClosedForm(0.05), model, single, num_steps=num_steps)
+    theta, result = trained(ClosedForm(0.05), *cast((mlp(KEYS[0]), data), "float32"), num_steps=num_steps)
     assert theta.dtype == jnp.float32
     estimate = ClosedForm(0.05).report(result.state.solver_state)["error_estimate"]
     error = np.linalg.norm(jacobian @ (np.asarray(theta, float) - exact)) / np.linalg.norm(residual)
     assert error / 3 < estimate < min(3 * error, bound)
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("num_steps", [10**6, 10**8, 2 * 10**9])
+def test_eigenvalues_that_are_zero_up_to_rounding_do_not_move(num_steps, continuous):
+    """180 outputs and 22 parameters: 158 eigenvalues are zero, and their rounding would be amplified by ηt."""
+    model = eqx.nn.MLP(2, 2, 4, 1, jnp.tanh, key=KEYS[0])
+    model, data = cast((model, regression(KEYS[1], n=90, inputs=2)), "float32")
+    wide = cast((model, data), "float64")
+    exact, reference = trained(ClosedForm(0.05, continuous), *wide, num_steps=num_steps)
+    theta, result = trained(ClosedForm(0.05, continuous), model, data, num_steps=num_steps)
+    jacobian, theta0, unflatten, fn = dense_jacobian(wide[0], wide[1][0])
+    assert theta.size == 22
+    assert theta.dtype == jnp.float32
+    theta = np.asarray(theta, float)
+    assert np.linalg.norm(theta - exact) < 1e-3 * np.linalg.norm(exact - theta0)
+    losses = [run.records[-1]["proxy_train_loss"] for run in (result, reference)]
+    np.testing.assert_allclose(*losses, rtol=1e-6)
+    residual = fn(unflatten(theta0), wide[1][0]) - wide[1][1]
+    error = np.linalg.norm(jacobian @ (theta - exact)) / np.linalg.norm(residual)
+    assert result.report["error_estimate"] > error / 3
+
+
+def test_the_estimate_covers_what_rounding_hides():
+    """Eigenvalues below the rounding of float32 are not zero: their directions are held still, and lack their way."""
+    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
+    eigenvalues = np.geomspace(1e-7, 1, 40)
+    gram, residual = (vectors * eigenvalues) @ vectors.T, np.ones(40)
+    exact = eigenbasis(gram, residual, 20, 100, 0.0)
+    rounded = eigenbasis(gram.astype(np.float32), residual, 20, 100, 0.0)
+    assert 3 < (rounded.eigenvalues == 0).sum() < 20
+    for steps in (10, 10**4, 10**6, 10**9):
+        outputs = [
+            basis.vectors @ (basis.eigenvalues * ClosedForm(1.0).dual(basis, steps)) for basis in (exact, rounded)
+        ]
+        error, bound = np.linalg.norm(np.subtract(*outputs)), np.linalg.norm(ClosedForm(1.0).undecided(rounded, steps))
+        assert error < 1.2 * bound + 1e-2 * np.linalg.norm(residual)
+    assert error > 0.3 * np.linalg.norm(residual)  # in the end it is not small
+    certain = eigenbasis(gram.astype(np.float32), residual, 20, int(np.sum(rounded.eigenvalues > 0)), 0.0)
+    assert not ClosedForm(1.0).undecided(certain, 10**9).any()  # so few parameters leave the other eigenvalues zero
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from jax.flatten_util import ravel_pytree
 
 from iterlin import (
     ClosedForm,
-    Continuously,
     Every,
     Never,
     OnConvergence,
@@ -218,7 +217,6 @@ def test_a_system_that_breaks_down_is_a_run_that_diverged():
     [
         (Ridge(), {"loss": cross_entropy, "damping": 1.0}, "the ridge solver is for squared_error: use `truncated`"),
         (Ridge(), {"damping": 1.0, "batch_size": 4}, "the ridge solver takes full batches: leave batch_size out"),
-        (Ridge(), {"schedule": Continuously()}, "solves lazy problems: use Every"),
         (Ridge(), {}, "without damping the system is singular: use the factorisation 'qr' or 'eigh'"),
         (Ridge(), {"damping": -1.0}, "the damping λ must be at least 0 and finite, got -1.0"),
         (

@@ -8,9 +8,9 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from iterlin import (
-    Continuously,
     Every,
     Linearised,
+    Loop,
     Never,
     OnConvergence,
     Outcome,
@@ -23,8 +23,9 @@ from iterlin import (
     squared_error,
 )
 from iterlin._batches import FullBatch
-from iterlin._phases import Stop, advance, initial_state
 from iterlin._problem import Problem
+from iterlin._start import initial_state
+from iterlin._state import Stop
 from tests.problems import affine, classification, dense_jacobian, mlp, regression, trained
 
 
@@ -120,9 +121,8 @@ def test_a_damped_phase_is_the_damped_gauss_newton_step():
 def prepared(model, loss, x, y, solver):
     """The lazy problem and the state with which training starts."""
     params, fn = functional(model)
-    batches = FullBatch()
-    problem = Problem(fn, loss, batches, x, y, jnp.asarray(0.0), jnp.asarray(jnp.inf))
-    return problem, initial_state(params, solver, batches)
+    problem = Problem(fn, loss, FullBatch(), x, y, jnp.asarray(0.0), jnp.asarray(jnp.inf))
+    return problem, initial_state(problem, params, solver, Never())
 
 
 @jax.numpy_dtype_promotion("standard")  # optax's Adam needs it
@@ -135,13 +135,13 @@ def test_on_convergence_ends_a_phase_at_the_first_parameters_with_a_certificate(
         f_lin = Linearised(problem.fn, start.params)
         return optax.tree.norm(jax.grad(lambda p: squared_error(f_lin(p, x), y))(state.params))
 
-    end = advance(problem, solver, schedule, start, Stop(5000, 0, 5000))
+    end = solver.advance(problem, schedule, start, Stop(5000, 0, 5000))
     step = int(end.step)
-    before = advance(problem, solver, schedule, start, Stop(step - 1, step, step - 1))
+    before = solver.advance(problem, schedule, start, Stop(step - 1, step, step - 1))
     assert end.due
     assert not before.due
     assert norm(end) <= 0.1 * norm(start) < norm(before)
-    after = advance(problem, solver, schedule, end.at_record(), Stop(step + 1, step, step + 1))
+    after = solver.advance(problem, schedule, end.at_record(), Stop(step + 1, step, step + 1))
     assert (after.feature_updates, after.phase_step) == (1, 1)
 
 
@@ -165,7 +165,7 @@ def test_runs_batched_over_learning_rates_equal_single_runs():
 
     def theta(learning_rate):
         problem, start = prepared(mlp(jax.random.key(0)), cross_entropy, x, y, sgd(learning_rate))
-        end = advance(problem, sgd(learning_rate), Every(5), start, Stop(20, 20, 20))
+        end = sgd(learning_rate).advance(problem, Every(5), start, Stop(20, 20, 20))
         return ravel_pytree(end.params)[0]
 
     rates = jnp.array([0.01, 0.1, 0.3])
@@ -185,11 +185,13 @@ def test_too_large_a_learning_rate_is_an_outcome_and_not_an_error():
     assert "lower the learning rate" in result.outcome.value
 
 
-def test_nan_in_the_data_is_divergence_at_step_0():
+@pytest.mark.parametrize("value", [jnp.nan, jnp.inf])
+def test_data_that_are_not_finite_are_refused(value):
     model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
-    _, result = trained(model, (x.at[0, 0].set(jnp.nan), y))
-    assert result.outcome is Outcome.diverged
-    assert result.records[-1]["step"] == 0
+    with pytest.raises(ValueError, match="split 'train': x is not finite at example 3"):
+        trained(model, (x.at[3, 0].set(value), y))
+    with pytest.raises(ValueError, match="split 'train': y is not finite at example 0"):
+        trained(model, (x, y.at[0].set(value)))
 
 
 def test_training_stops_when_the_network_fits():
@@ -218,7 +220,7 @@ def test_a_solved_phase_that_fits_ends_training_although_its_last_step_was_recor
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_steps": -1}, "num_steps must be at least 0, got -1"),
+        ({"num_steps": 0}, "num_steps must be at least 1, got 0"),
         ({"damping": -0.1}, "the damping λ must be at least 0 and finite, got -0.1"),
         ({"batch_size": 3}, "mini-batches are drawn at random: give a `key`"),
         ({"batch_size": 13, "key": jax.random.key(0)}, "batch_size must lie between 1 and the 12 examples, got 13"),
@@ -236,9 +238,13 @@ def test_impossible_schedules():
         OnConvergence(1.0)
 
 
-def test_continuously_is_period_1():
+def test_period_1_is_taken_on_the_network_and_equals_phases_of_one_step():
     model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
-    theta, every = trained(model, data, loss=cross_entropy)
-    other, continuously = trained(model, data, loss=cross_entropy, schedule=Continuously())
-    np.testing.assert_allclose(other, theta, rtol=1e-10, atol=1e-12)
-    assert [r["feature_updates"] for r in continuously.records] == [r["feature_updates"] for r in every.records]
+    theta, result = trained(model, data, loss=cross_entropy)
+    params, fn = functional(model)
+    loop = Loop(fn, cross_entropy, sgd(0.05))
+    state = loop.init(params)
+    for _ in range(30):
+        state = loop.relinearise(loop.step(state, *data))
+    np.testing.assert_allclose(theta, ravel_pytree(state.params)[0], rtol=1e-10, atol=1e-12)
+    assert [r["feature_updates"] for r in result.records] == [max(0, r["step"] - 1) for r in result.records]

@@ -12,7 +12,6 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from iterlin import (
-    Continuously,
     Every,
     Linearised,
     Never,
@@ -202,7 +201,6 @@ def test_the_certificate_is_the_gradient_of_the_lazy_problem(solver):
     ("settings", "words"),
     [
         ({"batch_size": 4}, "truncated Gauss–Newton takes full batches: leave batch_size out"),
-        ({"schedule": Continuously()}, "truncated Gauss–Newton solves lazy problems: use Every or OnConvergence"),
     ],
 )
 def test_impossible_settings(settings, words):

@@ -6,6 +6,9 @@ The mathematics: it knows jax, equinox and optax, and nothing of data, files, pa
 
 from importlib.metadata import version
 
+from iterlin._batches import FullBatch as FullBatch
+from iterlin._batches import MiniBatch as MiniBatch
+from iterlin._checkpoints import FileCheckpoints as FileCheckpoints
 from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
 from iterlin._divergence import Divergence as Divergence
 from iterlin._history import Outcome as Outcome
@@ -15,26 +18,83 @@ from iterlin._kernels import empirical_ntk as empirical_ntk
 from iterlin._kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
 from iterlin._linearise import Linearised as Linearised
 from iterlin._linearise import functional as functional
+from iterlin._loop import Loop as Loop
+from iterlin._loop import LoopState as LoopState
+from iterlin._losses import Loss as Loss
 from iterlin._losses import accuracy as accuracy
 from iterlin._losses import cross_entropy as cross_entropy
 from iterlin._losses import squared_error as squared_error
+from iterlin._problem import Lazy as Lazy
+from iterlin._problem import Problem as Problem
 from iterlin._progress import Checkpoints as Checkpoints
 from iterlin._progress import Progress as Progress
-from iterlin._schedules import Continuously as Continuously
+from iterlin._records import Moment as Moment
+from iterlin._records import RecordAt as RecordAt
 from iterlin._schedules import Every as Every
 from iterlin._schedules import Never as Never
 from iterlin._schedules import OnConvergence as OnConvergence
 from iterlin._schedules import Schedule as Schedule
+from iterlin._schedules import Step as Step
 from iterlin._solvers import ClosedForm as ClosedForm
 from iterlin._solvers import FirstOrder as FirstOrder
 from iterlin._solvers import Flow as Flow
 from iterlin._solvers import Ridge as Ridge
+from iterlin._solvers import Setup as Setup
 from iterlin._solvers import Solver as Solver
 from iterlin._solvers import Stepwise as Stepwise
+from iterlin._solvers import Taken as Taken
 from iterlin._solvers import Truncated as Truncated
 from iterlin._solvers import adam as adam
 from iterlin._solvers import sgd as sgd
+from iterlin._state import State as State
+from iterlin._state import Stop as Stop
 from iterlin._training import train as train
 from iterlin._training import train_many as train_many
 
 __version__ = version("iterlin")
+__all__ = [
+    "Checkpoints",
+    "ClosedForm",
+    "Divergence",
+    "Every",
+    "FileCheckpoints",
+    "FirstOrder",
+    "Flow",
+    "FullBatch",
+    "Lazy",
+    "Linearised",
+    "Loop",
+    "LoopState",
+    "Loss",
+    "MiniBatch",
+    "Moment",
+    "Never",
+    "OnConvergence",
+    "Outcome",
+    "Problem",
+    "Progress",
+    "RecordAt",
+    "Result",
+    "Ridge",
+    "Run",
+    "Schedule",
+    "Setup",
+    "Solver",
+    "State",
+    "Step",
+    "Stepwise",
+    "Stop",
+    "Taken",
+    "Truncated",
+    "accuracy",
+    "adam",
+    "cross_entropy",
+    "empirical_ntk",
+    "empirical_ntk_by_leaf",
+    "functional",
+    "ggn_max_eigenvalue",
+    "sgd",
+    "squared_error",
+    "train",
+    "train_many",
+]

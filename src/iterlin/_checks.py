@@ -1,5 +1,6 @@
 """What a run cannot be made of, found before anything is compiled."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
-from iterlin._losses import Loss, cross_entropy, squared_error
+from iterlin._linearise import Trainable, functional
+from iterlin._losses import Loss, cross_entropy, is_squared_error
 from iterlin._records import Splits
 from iterlin._schedules import FOREVER
 
@@ -22,8 +24,8 @@ def check_numbers(
 
     **Raises**: `ValueError` that names the argument.
     """
-    if num_steps < 0:
-        raise ValueError(f"num_steps must be at least 0, got {num_steps}")
+    if num_steps < 1:
+        raise ValueError(f"num_steps must be at least 1, got {num_steps}")
     if num_steps >= FOREVER:
         raise ValueError(f"num_steps must be below {FOREVER}, since steps are counted in 32 bits, got {num_steps}")
     if fit_loss is not None and not fit_loss >= 0:
@@ -35,28 +37,52 @@ def check_numbers(
             raise ValueError(f"{name} must be at least 1, got {value}")
 
 
-def check_data(model: Any, splits: Splits, loss: Loss) -> None:
+def check_data(model: Any, splits: Splits, loss: Loss, trainable: Trainable) -> None:
     """Whether the model takes these examples, and the loss their targets.
 
     **Raises**: `ValueError` that names the split.
     """
-    if not jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array)):
+    params, _ = functional(model, trainable)
+    if not jax.tree.leaves(params):
         raise ValueError("the model has no parameters to train")
+    if not isinstance(splits, Mapping):
+        raise ValueError(
+            f"splits must be arrays (x, y) by name, such as {{'train': (x, y)}}, got {type(splits).__name__}"
+        )
     if not splits:
         raise ValueError("there are no splits: the first is trained on")
-    shapes = {}
-    for name, (x, y) in splits.items():
-        if x.ndim == 0 or y.ndim == 0 or len(x) != len(y):
-            raise ValueError(f"split {name!r}: x and y differ in their numbers of examples: {x.shape} and {y.shape}")
-        if len(x) == 0:
-            raise ValueError(f"split {name!r} has no examples")
-        shapes[name] = x.shape[1:]
-        if shapes[name] != next(iter(shapes.values())):
-            raise ValueError(f"examples differ in shape between splits: {shapes}")
+    for name, split in splits.items():
+        _check_split(name, split)
+    shapes = {name: x.shape[1:] for name, (x, _) in splits.items()}
+    if len(set(shapes.values())) > 1:
+        raise ValueError(f"examples differ in shape between splits: {shapes}")
     first, (examples, _) = next(iter(splits.items()))
     num_outputs = _num_outputs(model, first, examples)
     for name, (_, y) in splits.items():
         _check_targets(name, y, loss, num_outputs)
+
+
+def _check_split(name: str, split: Any) -> None:
+    if not (
+        isinstance(split, tuple) and len(split) == 2 and all(isinstance(part, jax.Array | np.ndarray) for part in split)
+    ):
+        raise ValueError(f"split {name!r} must be a pair (x, y) of arrays, got {_kind(split)}")
+    x, y = split
+    if x.ndim == 0 or y.ndim == 0 or len(x) != len(y):
+        raise ValueError(f"split {name!r}: x and y differ in their numbers of examples: {x.shape} and {y.shape}")
+    if len(x) == 0:
+        raise ValueError(f"split {name!r} has no examples")
+    for letter, array in (("x", x), ("y", y)):
+        if isinstance(array, Tracer) or not jnp.issubdtype(array.dtype, jnp.inexact):
+            continue
+        finite = np.isfinite(np.asarray(array, np.float64)).reshape(len(array), -1).all(axis=1)
+        if not finite.all():
+            raise ValueError(f"split {name!r}: {letter} is not finite at example {int(np.argmin(finite))}")
+
+
+def _kind(split: Any) -> str:
+    parts = [type(part).__name__ for part in split] if isinstance(split, tuple | list) else []
+    return type(split).__name__ + (f" of {', '.join(parts)}" if parts else "")
 
 
 def _num_outputs(model: Any, name: str, x: Array) -> int:
@@ -83,18 +109,19 @@ def _output(structure: Any, leaves: tuple[Any, ...], example: jax.ShapeDtypeStru
 
 
 def _check_targets(name: str, y: Array, loss: Loss, num_outputs: int) -> None:
-    labels = jnp.issubdtype(y.dtype, jnp.integer)
-    if loss is cross_entropy and not labels:
-        raise ValueError(f"split {name!r}: cross_entropy takes integer class labels, got {y.dtype}")
-    if loss is squared_error and (labels or y.shape[1:] != (num_outputs,)):
+    """What the losses of this package take. Another loss knows its own targets."""
+    integers = jnp.issubdtype(y.dtype, jnp.integer)
+    if is_squared_error(loss) and (integers or y.shape[1:] != (num_outputs,)):
         raise ValueError(
             f"split {name!r}: squared_error takes real targets of the shape of the outputs, "
             f"({len(y)}, {num_outputs}), got {y.dtype} of shape {y.shape}"
         )
-    if not labels:
+    if loss is not cross_entropy:
         return
+    if not integers:
+        raise ValueError(f"split {name!r}: cross_entropy takes integer class labels, got {y.dtype}")
     if y.ndim != 1:
-        raise ValueError(f"split {name!r}: integer targets are class labels, one an example, got shape {y.shape}")
+        raise ValueError(f"split {name!r}: cross_entropy takes class labels, one an example, got shape {y.shape}")
     if not isinstance(y, Tracer):
         low, high = np.min(np.asarray(y)), np.max(np.asarray(y))
         if low < 0 or high >= num_outputs:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from iterlin._linearise import require_real
 from iterlin._losses import Loss
 
 
@@ -17,6 +18,7 @@ def ggn_max_eigenvalue(
 
     Gradient descent on the lazy problem is stable for ηλ_max < 2. The estimate approaches λ_max from below.
     """
+    require_real(params)
     outputs, jvp = jax.linearize(lambda p: fn(p, x), params)
     transpose = jax.linear_transpose(jvp, params)
 

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._curvature import ggn_max_eigenvalue
-from iterlin._many import Job
-from iterlin._phases import State
+from iterlin._execution import Fixed
 from iterlin._problem import Problem
-from iterlin._schedules import Continuously, Schedule
+from iterlin._schedules import OnNetwork, Schedule
+from iterlin._state import State
 
 
 class Divergence(NamedTuple):
@@ -31,20 +31,18 @@ class Divergence(NamedTuple):
     cause: str
 
 
-def diagnose(
-    job: Job, schedule: Schedule, state: State, records: list[dict[str, float]], report: dict[str, float]
-) -> Divergence:
+def diagnose(fixed: Fixed, state: State, records: list[dict[str, float]], report: dict[str, float]) -> Divergence:
     """What ended a run whose last state, before the step that failed, is `state`."""
-    explicit = job.solver.explicit_rate()
+    explicit = fixed.solver.explicit_rate()
     rate = None if explicit is None else float(explicit)
-    sharpest = None if rate is None else _sharpest(job, schedule, state)
+    sharpest = None if rate is None else _sharpest(fixed, state)
     stability = report.get("eta_lambda_max") if rate is None or sharpest is None else rate * sharpest
     return Divergence(
         step=int(state.step),
         last_finite_step=_last_finite(records),
         phase_step=int(state.phase_step),
         eta_lambda_max=stability if stability is not None and math.isfinite(stability) else None,
-        cause=_not_finite(job.problem, state) or _unstable(rate, sharpest, state) or _left(schedule, state),
+        cause=_not_finite(state) or _unstable(rate, sharpest, state) or _left(fixed.schedule, state),
     )
 
 
@@ -55,12 +53,10 @@ def _last_finite(records: list[dict[str, float]]) -> int | None:
     return None
 
 
-def _not_finite(problem: Problem, state: State) -> str | None:
-    """What was not finite from the beginning."""
-    parts = {"training inputs": problem.x, "training targets": problem.y, "parameters": state.params}
-    for name, part in parts.items():
-        if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(part)):
-            return f"not all {name} are finite: mend the data or the initialisation"
+def _not_finite(state: State) -> str | None:
+    """What was not finite from the beginning, where the data are."""
+    if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(state.params)):
+        return "not all parameters are finite: mend the initialisation"
     if state.step == 0:
         return "the first loss or its gradient is not finite: make the data or the initialisation smaller"
     return None
@@ -78,7 +74,7 @@ def _unstable(rate: float | None, sharpest: float | None, state: State) -> str |
 
 def _left(schedule: Schedule, state: State) -> str:
     """After a phase of several steps whose lazy problem was well, it is the network that left the bound."""
-    if state.phase_step == 0 and state.last_phase > 1 and not isinstance(schedule, Continuously):
+    if state.phase_step == 0 and state.last_phase > 1 and not isinstance(schedule, OnNetwork):
         return (
             f"the phase of {int(state.last_phase)} steps was too long: the network left its linearisation; shorten the "
             "phases (smaller K), or raise the damping"
@@ -86,17 +82,18 @@ def _left(schedule: Schedule, state: State) -> str:
     return "the loss is above its bound or not finite at this learning rate: lower it"
 
 
-def _sharpest(job: Job, schedule: Schedule, state: State) -> float | None:
+def _sharpest(fixed: Fixed, state: State) -> float | None:
     """The largest finite λ_max known of the lazy problem.
 
     In a phase it is that at θ_s or at θ. Before the first step of one, θ_s is where the network has left the bound, and
     what its steps were taken on is gone: the initialisation stands for it.
     """
     in_phase = state.phase_step > 0
-    points = [(state.params0, state.params0), (state.params0, state.params)] if in_phase else [(job.origin, job.origin)]
-    found = [_max_eigenvalue(job.problem, schedule, *point, state.step, state.order).item() for point in points]
+    here, start = (state.params0, state.params), (fixed.origin, fixed.origin)
+    points = [(state.params0, state.params0), here] if in_phase else [start]
+    found = [_max_eigenvalue(fixed.problem, fixed.schedule, *p, state.step, state.order).item() for p in points]
     # At K = 1 θ is θ_s, where the damping has no gradient.
-    damping = 0.0 if state.last_phase == 1 else 2 * float(job.problem.damping)
+    damping = 0.0 if state.last_phase == 1 else 2 * float(fixed.problem.damping)
     return max((value + damping for value in found if math.isfinite(value)), default=None)
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jaxtyping import Array, Float, PyTree
 
+from iterlin._linearise import require_real
+
 CHUNK = 32  # examples that are differentiated at once
 BUDGET = 4 * 2**30
 
@@ -31,7 +33,8 @@ def empirical_ntk(
 
     **Returns**: an array in the dtype of the parameters.
 
-    **Raises**: `ValueError` with the bytes it would take, if the budget does not hold the result and one example's φ.
+    **Raises**: `ValueError` with the bytes it would take, if the budget does not hold the result and one example's φ;
+    or if a parameter is complex.
     """
     return _in_blocks(fn, params, x, x2, False, max_bytes)[0]
 
@@ -122,6 +125,7 @@ def _product(left: _Factors, right: _Factors) -> Float[Array, "n out m out"]:
 
 def _factors(fn, params, x) -> list[_Factors]:
     """The factors of all leaves. Each example is differentiated alone: no other enters its outputs."""
+    require_real(params)
     leaves, structure = jax.tree.flatten(params)
     program = jax.make_jaxpr(lambda leaves, x: fn(jax.tree.unflatten(structure, leaves), x[None])[0])(leaves, x[0])
     products = _products(program, len(leaves))

@@ -1,19 +1,34 @@
 """The first-order Taylor expansion of a network in its parameters."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._blocks import in_blocks
 
-CACHE = 2**19  # bytes a thread: half of what the second-level cache of a core often holds
+CACHE = 2**19  # bytes: half of what the second-level cache of a core often holds
+
+Trainable = Callable[[Any], bool] | PyTree[bool]
+
+
+def require_real(params: PyTree[Array]) -> None:
+    """**Raises**: `ValueError` that names the first parameter that is complex.
+
+    The kernel φφᵀ, norms and steps here are those of a vector of real numbers.
+    """
+    for path, leaf in jax.tree_util.tree_leaves_with_path(params):
+        if jnp.issubdtype(jnp.result_type(leaf), jnp.complexfloating):
+            raise ValueError(
+                f"the parameter {jax.tree_util.keystr(path) or 'θ'} is {leaf.dtype}: parameters must be real, so keep "
+                "the real and the imaginary part as two parameters"
+            )
 
 
 class Linearised(eqx.Module):
@@ -29,6 +44,9 @@ class Linearised(eqx.Module):
 
     fn: Callable
     params0: PyTree[Array]
+
+    def __check_init__(self):
+        require_real(self.params0)
 
     def on(self, x: Array) -> Callable[[PyTree[Array]], Float[Array, "n out"]]:
         """Fix the inputs: θ ↦ f_lin(θ, x). The primal and its residuals are computed here, once."""
@@ -72,11 +90,12 @@ class Network(eqx.Module):
 class _Functional(eqx.Module):
     """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs.
 
-    A model maps one example, so a batch may be cut anywhere: on a CPU it is cut into blocks that stay in the cache from
-    the first layer to the last.
+    A model maps one example, so a batch may be cut anywhere: on a CPU it is cut into blocks of `block_bytes`, which
+    stay in the cache from the first layer to the last.
     """
 
     rest: Any
+    block_bytes: int = eqx.field(static=True, default=CACHE)
 
     def whole(self, params, x):
         """All examples at once."""
@@ -86,8 +105,7 @@ class _Functional(eqx.Module):
         if jax.default_backend() != "cpu":
             return self.whole(params, x)
         kept = residual_bytes(self.whole, params, x)
-        threads = int(os.environ.get("NPROC", os.cpu_count() or 1))  # of XLA, which share the work of a block
-        return in_blocks(partial(self.whole, params), x, threads * CACHE * len(x) // max(1, kept))
+        return in_blocks(partial(self.whole, params), x, self.block_bytes * len(x) // max(1, kept))
 
 
 def residual_bytes(fn: Callable[[PyTree[Array], Array], Array], params: PyTree[Array], x: Array) -> int:
@@ -101,7 +119,17 @@ def _derivative(fn, params, x):
     return jax.vjp(lambda params: fn(params, x), params)[1]
 
 
-def functional(model: Any) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:
-    """An equinox module as its parameters θ and the function f(θ, x) on a batch of inputs."""
-    params, rest = eqx.partition(model, eqx.is_inexact_array)
-    return params, _Functional(rest)
+def functional(
+    model: Any, trainable: Trainable = eqx.is_inexact_array, *, block_bytes: int = CACHE
+) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:
+    """An equinox module as its parameters θ and the function f(θ, x) on a batch of inputs.
+
+    **Arguments**: `trainable` says which leaves are parameters, as `eqx.partition` takes it: a function of a leaf, or a
+    tree of booleans. By default every array of floating-point numbers is one, also a constant or a running mean.
+    `block_bytes` is what the derivatives of a block of examples keep on a CPU; half a mebibyte a thread is fast.
+
+    **Raises**: `ValueError` if a parameter is complex.
+    """
+    params, rest = eqx.partition(model, trainable)
+    require_real(params)
+    return params, _Functional(rest, block_bytes)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PyTree
 
@@ -31,16 +32,23 @@ class Lazy(NamedTuple):
         return self.loss(self.predict(params), self.y) + penalty
 
     def value_and_gradient(self, params: PyTree[Array]) -> tuple[Float[Array, ""], PyTree[Array]]:
-        """Also g = φ_sᵀℓ' + 2λ(θ − θ_s)."""
+        """The value, and g = φ_sᵀℓ' + 2λ(θ − θ_s)."""
         return jax.value_and_grad(self.value)(params)
 
     def gradient(self, params: PyTree[Array]) -> PyTree[Array]:
-        """That alone."""
+        """g = φ_sᵀℓ' + 2λ(θ − θ_s)."""
         return jax.grad(self.value)(params)
 
     def curvature(self, params: PyTree[Array]) -> Callable[[PyTree[Array]], PyTree[Array]]:
         """v ↦ (φ_sᵀℓ''φ_s + 2λI) v, matrix-free: as f_lin is linear in θ, the Gauss–Newton matrix is the Hessian."""
         return jax.linearize(self.gradient, params)[1]
+
+    def linearisation_error(self, params: PyTree[Array]) -> Float[Array, ""]:
+        """‖f − f_lin‖ / ‖f − f_s‖ over the outputs at θ, and 0 where f = f_s."""
+        outputs, outputs0 = (self.model.fn(at, self.x) for at in (params, self.params0))
+        moved = jnp.linalg.norm((outputs - outputs0).ravel())
+        error = jnp.linalg.norm((outputs - self.predict(params)).ravel())
+        return jnp.where(moved > 0, error / jnp.where(moved > 0, moved, 1), 0)
 
 
 class Problem(eqx.Module):

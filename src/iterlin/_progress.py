@@ -4,16 +4,20 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from iterlin._phases import State
 from iterlin._schedules import FOREVER
+from iterlin._state import State
 
 
 class Progress(NamedTuple):
-    """Where runs that train at once have come to: their states, records and outcomes (a name, or none yet)."""
+    """Where runs that train at once have come to: their states, records and outcomes (a name, or none yet).
+
+    `fingerprint` names what the runs depend on.
+    """
 
     state: State
     records: list[list[dict[str, float]]]
     outcomes: list[str | None]
+    fingerprint: str
 
 
 @runtime_checkable
@@ -48,9 +52,18 @@ class Keeper:
         """The evaluations of the gradient to train for; where nothing is kept there is no pause."""
         return self._budget if self._checkpoints else FOREVER
 
-    def restore(self, like: State) -> Progress | None:
-        """The progress that was kept last."""
-        return self._checkpoints.restore(like) if self._checkpoints else None
+    def restore(self, like: State, fingerprint: str) -> Progress | None:
+        """The progress that was kept last.
+
+        **Raises**: `ValueError` if it is that of other runs.
+        """
+        kept = self._checkpoints.restore(like) if self._checkpoints else None
+        if kept is not None and kept.fingerprint != fingerprint:
+            raise ValueError(
+                "checkpoints: what is kept there belongs to another call, which differed in its model, data, solver, "
+                "schedule or settings: give each call a place of its own, or remove what is there"
+            )
+        return kept
 
     def look(self, progress: Callable[[], Progress]) -> None:
         """After a pause or a record: no byte of a result depends on what happens here."""

@@ -1,7 +1,8 @@
 """What is measured during training, and at which steps: pure functions."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +16,25 @@ from iterlin._losses import Loss, accuracy
 from iterlin._problem import Lazy
 
 Splits = Mapping[str, tuple[Array, Array]]
+
+
+class Moment(NamedTuple):
+    """A run at a record: its network at θ, and f_lin with its θ_s, where `linearised.fn(params, x)` is f(θ, x)."""
+
+    step: int
+    model: Any
+    params: PyTree[Array]
+    linearised: Linearised
+
+
+class RecordAt(NamedTuple):
+    """What is measured besides the standard values: `function` maps a moment of the run to numbers by name.
+
+    It is called at the first record at or after each of `steps`, on the host, and its numbers enter that record.
+    """
+
+    steps: Sequence[int]
+    function: Callable[[Moment], Mapping[str, float]]
 
 
 def log_spaced_steps(num_steps: int, per_decade: int, first: int = 1) -> list[int]:
@@ -56,7 +76,7 @@ def measure(
         of_split = {model: f[start:end] for model, f in outputs.items()}
         for model, f in of_split.items():
             values[f"{model}_{split}_loss"] = loss(f, y)
-            if jnp.issubdtype(y.dtype, jnp.integer):
+            if jnp.issubdtype(y.dtype, jnp.integer) and y.ndim == 1:
                 values[f"{model}_{split}_accuracy"] = accuracy(f, y)
         if split == train:
             residual = of_split["network"] - of_split["proxy"]

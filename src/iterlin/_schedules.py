@@ -1,6 +1,7 @@
 """When to re-linearise. The training loop does not know which schedule it has."""
 
 from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -12,25 +13,45 @@ from iterlin._linearise import Linearised, Network
 FOREVER = 2**31 - 1
 
 
-def _whole(period: int | float | Int[Array, ""]) -> Int[Array, ""]:
-    if isinstance(period, int | float) and not (period % 1 == 0 and abs(period) <= FOREVER):
-        raise ValueError(f"the period K must be a whole number of at most {FOREVER}, or use Never(); got {period}")
-    return jnp.asarray(period, jnp.int32)
+class Step(NamedTuple):
+    """What a schedule sees of a run at θ_t, before the step from there.
+
+    `value` and `gradient_norm` are those of the lazy problem of that step, `initial_norm` is the gradient's norm at the
+    start of the phase. `linearisation_error` is ‖f − f_lin‖ / ‖f − f_s‖ over the outputs of the step's examples, 0 at
+    the start of a phase, and NaN for a schedule that does not ask for it.
+    """
+
+    step: Int[Array, ""]  # t
+    phase_step: Int[Array, ""]  # t − s
+    value: Float[Array, ""]
+    gradient_norm: Float[Array, ""]
+    initial_norm: Float[Array, ""]
+    linearisation_error: Float[Array, ""]
 
 
 class Schedule(eqx.Module):
-    """Ends the lazy phases. A subclass overrides one of the first two questions, or both."""
+    """Ends the lazy phases: after a number of steps (`remaining`), or for what it sees (`update`), or both.
+
+    A subclass overrides one of the two, and `init` if it remembers something. All of it is compiled. A subclass that
+    sets `asks_for_error` is shown the linearisation error, which costs a forward pass of the network every step.
+    """
+
+    asks_for_error: ClassVar[bool] = False
+
+    def init(self) -> PyTree[Array]:
+        """What is remembered before the first step."""
+        return None
 
     def remaining(self, phase_step: Int[Array, ""]) -> Int[Array, ""]:
         """How many more steps a phase lasts that has taken `phase_step`: none or fewer once it is over."""
         return FOREVER - phase_step
 
-    def solved(self, gradient_norm: Float[Array, ""], initial_norm: Float[Array, ""]) -> Bool[Array, ""]:
-        """Whether a phase ends at parameters whose lazy problem has this gradient norm, before a further step.
+    def update(self, state: PyTree[Array], seen: Step) -> tuple[Bool[Array, ""], PyTree[Array]]:
+        """Whether the phase ends at θ_t, before a further step, and what is remembered from now on.
 
-        `initial_norm` is that norm at the start of the phase.
+        It is asked before every step, also the first of a phase, which takes place whatever the answer is.
         """
-        return jnp.asarray(False)
+        return jnp.asarray(False), state
 
     def model(self, fn: Callable, params0: PyTree[Array]) -> Linearised | Network:
         """What a phase trains."""
@@ -41,10 +62,16 @@ class Schedule(eqx.Module):
         return jnp.ones_like(phase_step)
 
 
+def _whole(period: int | float | Int[Array, ""]) -> Int[Array, ""]:
+    if isinstance(period, int | float) and not (period % 1 == 0 and abs(period) <= FOREVER):
+        raise ValueError(f"the period K must be a whole number of at most {FOREVER}, or use Never(); got {period}")
+    return jnp.asarray(period, jnp.int32)
+
+
 class Every(Schedule):
     """Re-linearise every K steps (T Algorithm 3): K = 1 is gradient descent, K = ∞ lazy training.
 
-    K is data: one compiled program serves every K.
+    K is data: one compiled program serves every K but 1, where first-order solvers have a cheaper one.
     """
 
     period: Int[Array, ""] = eqx.field(converter=_whole)
@@ -62,10 +89,11 @@ def Never() -> Every:
     return Every(FOREVER)
 
 
-class Continuously(Schedule):
-    """K = 1: every step is on the network itself, which has the same gradient as its expansion there and costs less.
+class OnNetwork(Schedule):
+    """K = 1 as `Every(1)` is where the solver allows it: every step is on the network itself.
 
-    For a solver that takes many steps at once, as `Flow`, it is the network's own flow.
+    The network has the same gradient as its expansion at θ_s, and costs less. For a solver that takes many steps at
+    once, as `Flow`, it is the network's own flow.
     """
 
     def remaining(self, phase_step):
@@ -91,5 +119,17 @@ class OnConvergence(Schedule):
         if not isinstance(self.tolerance, Tracer) and not 0 < self.tolerance < 1:
             raise ValueError(f"the tolerance τ must lie between 0 and 1, got {self.tolerance}")
 
-    def solved(self, gradient_norm, initial_norm):
-        return gradient_norm <= self.tolerance.astype(gradient_norm.dtype) * initial_norm
+    def update(self, state, seen):
+        return seen.gradient_norm <= self.tolerance.astype(seen.gradient_norm.dtype) * seen.initial_norm, state
+
+
+def as_schedule(schedule: Any) -> Schedule:
+    """A schedule, or the period K as a number: `100` is `Every(100)`, and `inf` is `Never()`.
+
+    **Raises**: `ValueError` for anything else.
+    """
+    if isinstance(schedule, Schedule):
+        return schedule
+    if isinstance(schedule, int | float) and not isinstance(schedule, bool):
+        return Never() if schedule == float("inf") else Every(schedule)
+    raise ValueError(f"schedule must be a schedule such as Every(100), or the period K, got {schedule!r}")

@@ -7,19 +7,22 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array
 
 from iterlin._batches import Augment
-from iterlin._begin import begin
 from iterlin._checks import check_data, check_numbers
-from iterlin._history import History, Result, Run
+from iterlin._execution import Batched, Fixed, Single
+from iterlin._fingerprint import fingerprint
+from iterlin._history import History, Record, Result, Run, Until
+from iterlin._linearise import CACHE, Trainable
 from iterlin._losses import Loss
-from iterlin._many import Alone, Job, Together
-from iterlin._phases import State, Stop
 from iterlin._progress import Checkpoints, Keeper, Progress
-from iterlin._records import Splits, log_spaced_steps
-from iterlin._schedules import Continuously, Schedule
-from iterlin._solvers import Setup, Solver
+from iterlin._records import RecordAt, Splits, log_spaced_steps
+from iterlin._schedules import Every, OnNetwork, Schedule, as_schedule
+from iterlin._solvers import Setup, Solver, as_solver
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import State, Stop
 
 
 def train(
@@ -27,19 +30,23 @@ def train(
     splits: Splits,
     *,
     loss: Loss,
-    solver: Solver,
-    schedule: Schedule,
+    solver: Solver | Any,
+    schedule: Schedule | float,
     num_steps: int,
+    trainable: Trainable = eqx.is_inexact_array,
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
+    block_bytes: int = CACHE,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
     first_record: int = 1,
     records_per_decade: int = 10,
+    record_at: Sequence[RecordAt] = (),
+    until: Until | None = None,
     key: Array | None = None,
-    on_record: Callable[[dict[str, float]], None] = lambda record: None,
+    on_record: Callable[[Record], None] = lambda record: None,
     on_model: Callable[[int, Any], None] | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Result:
@@ -49,14 +56,17 @@ def train(
 
     - `model`: any equinox module that maps one example to its outputs.
     - `splits`: arrays (x, y) by name. The first is trained on, all of them are measured.
-    - `loss`: a mean over examples, such as `cross_entropy`.
-    - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'.
+    - `loss`: a mean over examples, such as `cross_entropy`, or a function of your own of outputs and targets.
+    - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'; an
+      optax optimiser, the number η and the number K are taken too.
       `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for those of a phase with squared error.
     - `num_steps`: the step limit T.
+    - `trainable`: which leaves of the model are trained (see `functional`). The others stay as they are.
     - `batch_size`: full batches if None; mini-batches need a `key`.
     - `augment`: maps a key and the inputs of a mini-batch to those that the step sees (see `MiniBatch`).
     - `hoist`: whether a phase of full batches keeps what all its steps need (see `FullBatch`). If None, it does where
       that takes no more than `HOIST_BYTES`.
+    - `block_bytes`: see `functional`.
     - `damping`: λ of the lazy problem (see `Problem`).
     - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
       at the end of a phase.
@@ -65,10 +75,17 @@ def train(
     - `first_record`: the step of the first record after that at step 0.
     - `records_per_decade`: the density of the records, which also come at the ends of longer phases and at the end (see
       `Stop`).
+    - `record_at`: what is measured besides, and when (see `RecordAt`).
+    - `until`: stops the run at the first record for which it returns true.
     - `on_record`: called with each record as soon as it is made, or restored.
     - `on_model`: called with the step and the network at each record as soon as that is made, but not if restored.
     - `checkpoints`: where the progress is kept, and restored from if there is any. The same call then goes on from
       there, to the very result of one that was never interrupted.
+
+    A record has, by name: `step` t, `phase_step` t − s, `feature_updates`, `evaluations` of the gradient;
+    `distance_init` ‖θ − θ_0‖ and `distance_phase` ‖θ − θ_s‖; `certificate` and `linearisation_error` (see `measure`);
+    and for every split `network_<split>_loss` and `proxy_<split>_loss`, of f and of f_lin, and `…_accuracy` where
+    targets are class labels.
 
     **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
     outcome.
@@ -79,13 +96,17 @@ def train(
         loss=loss,
         schedule=schedule,
         num_steps=num_steps,
+        trainable=trainable,
         batch_size=batch_size,
         augment=augment,
         hoist=hoist,
+        block_bytes=block_bytes,
         fit_loss=fit_loss,
         divergence_factor=divergence_factor,
         first_record=first_record,
         records_per_decade=records_per_decade,
+        record_at=record_at,
+        until=until,
         checkpoints=checkpoints,
     )
     return result
@@ -95,22 +116,26 @@ def train_many(
     runs: Sequence[Run],
     *,
     loss: Loss,
-    schedule: Schedule,
+    schedule: Schedule | float,
     num_steps: int,
+    trainable: Trainable = eqx.is_inexact_array,
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
+    block_bytes: int = CACHE,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
     first_record: int = 1,
     records_per_decade: int = 10,
+    record_at: Sequence[RecordAt] = (),
+    until: Until | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> list[Result]:
     """Train several runs at once in one compiled program, for a device that one of them does not fill.
 
     Up to rounding, each result is that of `train`, which has the same arguments: every run has its own records, and
     stops for itself. One that has ended costs as much as before until all have, and phases that end on convergence wait
-    for the longest.
+    for the longest. Runs may have schedules of their own, of one kind, such as several K.
 
     **Raises**: `ValueError` for an impossible argument, or runs that differ in more than the values of their arrays:
     in architecture, in the shapes of their data, or in the kind of their solvers. `ClosedForm` trains one by one.
@@ -118,65 +143,70 @@ def train_many(
     if not runs:
         raise ValueError("there is no run to train")
     check_numbers(num_steps, fit_loss, divergence_factor, first_record, records_per_decade)
+    runs = _with_schedules(runs, schedule)
+    settings = {"loss": loss, "trainable": trainable, "batch_size": batch_size}
     for run in runs:
-        _check(run, loss, schedule, batch_size)
-    jobs, states = zip(*(_begin(run, loss, batch_size, augment, hoist, divergence_factor) for run in runs), strict=True)
-    group = Alone(jobs[0], states[0], schedule) if len(runs) == 1 else Together(jobs, states, schedule)
-    histories = [History(run, fit_loss) for run in runs]
+        _check(run, **settings)
+    settings |= {"augment": augment, "hoist": hoist, "block_bytes": block_bytes, "divergence_factor": divergence_factor}
+    fixed, states = zip(*(_start(run, **settings) for run in runs), strict=True)
+    group = Single(fixed[0], states[0]) if len(runs) == 1 else Batched(fixed, states)
+    histories = [History(run, one, fit_loss, record_at, until) for run, one in zip(runs, fixed, strict=True)]
+    steps = log_spaced_steps(num_steps, records_per_decade, first_record)
+    steps = sorted({*steps, *(step for extra in record_at for step in extra.steps if 0 <= step <= num_steps)})
     keeper = Keeper(checkpoints)
+    print_of_runs = fingerprint(fixed, fit_loss, steps) if checkpoints else ""
 
     def record(moved: Sequence[bool]) -> None:
-        for run, (history, seen) in enumerate(zip(histories, group.look(), strict=True)):
+        for run, (history, seen) in enumerate(zip(histories, group.observe(), strict=True)):
             if moved[run]:
                 history.add(seen, partial(group.state_of, run))
 
     def progress() -> Progress:
         outcomes = [history.outcome and history.outcome.name for history in histories]
-        return Progress(group.state, [history.records for history in histories], outcomes)
+        return Progress(group.state, [history.records for history in histories], outcomes, print_of_runs)
 
-    if kept := keeper.restore(group.state):
+    if kept := keeper.restore(group.state, print_of_runs):
         group.state = kept.state
         for history, records, outcome in zip(histories, kept.records, kept.outcomes, strict=True):
             history.restore(records, outcome)
     else:
         record([True] * len(runs))
-    for previous, until in itertools.pairwise(log_spaced_steps(num_steps, records_per_decade, first_record)):
-        gap = until - previous
-        while any(moving := [history.goes_on(until) for history in histories]):
-            if group.advance(Stop(until, gap, min(until + gap, num_steps), keeper.budget), moving):
+    for previous, wanted in itertools.pairwise(steps):
+        gap = wanted - previous
+        while any(moving := [history.goes_on(wanted) for history in histories]):
+            if group.advance(Stop(wanted, gap, min(wanted + gap, num_steps), keeper.budget), moving):
                 record(moving)
             keeper.look(progress)
-    ended = enumerate(zip(histories, jobs, strict=True))
-    return [history.result(job, schedule, group.state_of(run)) for run, (history, job) in ended]
+    return [history.result(group.state_of(run)) for run, history in enumerate(histories)]
 
 
-def _check(run: Run, loss: Loss, schedule: Schedule, batch_size: int | None) -> None:
-    check_data(run.model, run.splits, loss)
-    if run.damping and isinstance(schedule, Continuously):
-        raise ValueError("damping does nothing at K = 1, where θ = θ_s: leave it out")
-    num_params = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(run.model, eqx.is_inexact_array)))
-    num_outputs = next(iter(run.splits.values()))[1].size
-    run.solver.check(Setup(loss, schedule, batch_size, run.damping, num_outputs, num_params))
-
-
-def _begin(
-    run: Run,
-    loss: Loss,
-    batch_size: int | None,
-    augment: Augment | None,
-    hoist: bool | None,
-    divergence_factor: float,
-) -> tuple[Job, State]:
-    problem, state = begin(
-        run.model,
-        next(iter(run.splits.values())),
-        loss=loss,
-        solver=run.solver,
-        batch_size=batch_size,
-        augment=augment,
-        hoist=hoist,
-        damping=run.damping,
-        divergence_factor=divergence_factor,
-        key=run.key,
+def _with_schedules(runs: Sequence[Run], shared: Schedule | float) -> list[Run]:
+    """The runs with a solver and a schedule each. K = 1 is taken on the network itself where all solvers allow it."""
+    runs = [
+        run._replace(
+            solver=as_solver(run.solver), schedule=as_schedule(shared if run.schedule is None else run.schedule)
+        )
+        for run in runs
+    ]
+    on_network = all(
+        run.solver.takes_network and not run.damping and type(run.schedule) is Every and run.schedule.period == 1
+        for run in runs
     )
-    return Job(problem, run.solver, run.splits, state.params), state
+    return [run._replace(schedule=OnNetwork()) for run in runs] if on_network else runs
+
+
+def _check(run: Run, loss: Loss, trainable: Trainable, batch_size: int | None) -> None:
+    check_data(run.model, run.splits, loss, trainable)
+    num_params = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(run.model, trainable)))
+    num_outputs = next(iter(run.splits.values()))[1].size
+    assert isinstance(run.schedule, Schedule)
+    run.solver.check(Setup(loss, run.schedule, batch_size, run.damping, num_outputs, num_params))
+
+
+def _start(run: Run, **settings: Any) -> tuple[Fixed, State]:
+    splits = {name: (jnp.asarray(x), jnp.asarray(y)) for name, (x, y) in run.splits.items()}
+    train = next(iter(splits.values()))
+    problem, params = lazy_problem(run.model, train, damping=run.damping, key=run.key, **settings)
+    assert isinstance(run.schedule, Schedule)
+    state = initial_state(problem, params, run.solver, run.schedule)
+    return Fixed(problem, run.solver, run.schedule, splits, params), state

@@ -97,6 +97,11 @@ def whole_number(name: str, default: int, smallest: int = 1) -> int:
     return int(said)
 
 
+def checkpoint_interval() -> float:
+    """The seconds between two checkpoints."""
+    return float(whole_number(CHECKPOINT_SECONDS, 30, smallest=0))
+
+
 def run_side_by_side(
     function: str, tasks: Sequence[Any], threads: int, progress: Callable[[Iterable], Iterable]
 ) -> list[Any]:

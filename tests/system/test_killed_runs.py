@@ -14,7 +14,6 @@ import pytest
 
 from iterlin_lab.data import digits
 from iterlin_lab.experiments.recipe import Recipe
-from iterlin_lab.files import durable
 from iterlin_lab.runtime import LIBRARIES
 from tests.clone import ROOT, environment
 from tests.system.kills import ENOUGH, kills
@@ -68,15 +67,16 @@ def trained(folder, case):
     """In a process of its own: a checkpoint after every few evaluations."""
     os.chdir(folder)
     from iterlin._progress import Keeper
-    from iterlin_lab import checkpoints
     from iterlin_lab.experiments.training_run import run_kept
 
-    def slowly(path):
+    sync = os.fsync
+
+    def slowly(file):
         time.sleep(0.02)
-        durable(path)
+        sync(file)
 
     Keeper.SMALLEST, Keeper.SHARE = 50, float("inf")
-    checkpoints.durable = slowly  # a checkpoint that is written and not yet in place is often met
+    os.fsync = slowly  # a checkpoint that is written and not yet in place is often met
     run_kept((recipes(case), Path("data.npz")))
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from iterlin import (
     ClosedForm,
-    Continuously,
     Every,
+    FileCheckpoints,
     Flow,
     Never,
     OnConvergence,
@@ -21,11 +21,11 @@ from iterlin import (
     train,
     train_many,
 )
+from iterlin._checkpoints import BEFORE, LAST
 from iterlin._progress import Keeper
-from iterlin_lab.checkpoints import BEFORE, LAST, FileCheckpoints
 from tests.problems import classification, mlp, regression
 
-SCHEDULES = {"K = 1": Continuously(), "K = 1, lazy": Every(1), "K = 7": Every(7), "K = inf": Never()}
+SCHEDULES = {"K = 1": Every(1), "K = 7": Every(7), "K = inf": Never()}
 SCHEDULES |= {"on convergence": OnConvergence(0.5)}
 DESCENT, MOMENTUM = sgd(0.1), sgd(0.02, momentum=0.9, at_feature_update="keep")
 CASES = [(DESCENT, schedule, batch) for schedule in SCHEDULES for batch in (None, 5)]
@@ -42,29 +42,25 @@ def darker(key, x):
 class EveryLook(FileCheckpoints):
     """Keeps all that was ever kept, a folder each."""
 
-    interval = 0.0
-
     def __init__(self, folder):
+        super().__init__(folder, interval=0.0)
         self.root, self.count = folder, 0
 
     def restore(self, like):
         return None
 
     def save(self, progress):
-        FileCheckpoints(self.make(self.count)).save(progress)
+        FileCheckpoints(self.make(self.count), 0.0).save(progress)
         self.count += 1
 
     def make(self, number):
-        folder = self.root / str(number)
-        folder.mkdir(exist_ok=True)
-        return folder
+        return self.root / str(number)
 
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch):
     monkeypatch.setattr(Keeper, "SMALLEST", 3)
     monkeypatch.setattr(Keeper, "SHARE", float("inf"))
-    monkeypatch.setenv("ITERLIN_CHECKPOINT_SECONDS", "0")
 
 
 def same(results, others):
@@ -81,7 +77,7 @@ def resumed_everywhere(run, tmp_path, at_least):
     same(whole, run(watched))
     assert watched.count >= at_least
     for number in range(0, watched.count, max(1, watched.count // 6)):
-        same(whole, run(FileCheckpoints(watched.make(number))))
+        same(whole, run(FileCheckpoints(watched.make(number), 0.0)))
 
 
 @jax.numpy_dtype_promotion("standard")  # optax's Adam needs it
@@ -147,7 +143,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(damage, tmp_path
         return [train(mlp(jax.random.key(0)), {"train": data}, loss=cross_entropy, checkpoints=checkpoints, **settings)]
 
     whole = run(None)
-    run(FileCheckpoints(tmp_path))
+    run(FileCheckpoints(tmp_path, 0.0))
     last, before = tmp_path / LAST, tmp_path / BEFORE
     content = last.read_bytes()
     middle = len(content) // 2

@@ -1,39 +1,28 @@
 """Gradient descent on the squared error of a lazy phase, in closed form: any number of steps at one price."""
 
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+import optax
+from jaxtyping import Array, PyTree
 
-from iterlin._losses import squared_error
-from iterlin._schedules import Every
+from iterlin._blocks import in_chunks
+from iterlin._kernels import empirical_ntk
+from iterlin._linearise import Linearised
+from iterlin._losses import is_squared_error
+from iterlin._problem import Problem
+from iterlin._schedules import Every, Schedule
+from iterlin._solvers.eigenbasis import Eigenbasis, Vector, eigenbasis, objective
 from iterlin._solvers.solver import Setup, Solver
+from iterlin._state import State, Stop
 
-Vector = Float[np.ndarray, " m"]
 BUDGET = 4 * 2**30
 BYTES_PER_ENTRY = 64  # of Θ: itself, V, the last phase's V, LAPACK's copy and workspace; 50 measured in float32
-
-
-class Eigenbasis(NamedTuple):
-    """A lazy phase with squared error in the eigenbasis of its kernel, Θ = φφᵀ = VΛVᵀ, with m = n·out outputs."""
-
-    eigenvalues: Vector  # Λ
-    vectors: Float[np.ndarray, "m m"]  # V
-    residual: Vector  # Vᵀ r_0
-    num_examples: int
-    damping: float  # λ
-    error_estimate: float = 0.0
-
-    @property
-    def known(self) -> bool:
-        """Whether it has been computed."""
-        return self.vectors.size > 0
-
-    @property
-    def rates(self) -> Vector:
-        """s = Λ/n + 2λ: the eigenvalues of the Hessian of the lazy problem."""
-        return self.eigenvalues / self.num_examples + 2 * self.damping
 
 
 class ClosedForm(Solver):
@@ -52,6 +41,8 @@ class ClosedForm(Solver):
     **Raises**: `ValueError` for a learning rate that is not positive.
     """
 
+    on_host: ClassVar[bool] = True
+
     learning_rate: float
     continuous: bool = eqx.field(static=True, default=False)
     max_bytes: int = eqx.field(static=True, default=BUDGET)
@@ -65,7 +56,7 @@ class ClosedForm(Solver):
 
         **Raises**: `ValueError` if not.
         """
-        if setup.loss is not squared_error:
+        if not is_squared_error(setup.loss):
             raise ValueError("the closed form is that of squared_error: use another solver for other losses")
         if not isinstance(setup.schedule, Every):
             raise ValueError("the closed form jumps to the end of a phase, so it must be known: use Every or Never")
@@ -90,12 +81,31 @@ class ClosedForm(Solver):
         """The flow is stable at any η."""
         return None if self.continuous else self.learning_rate
 
+    def advance(self, problem, schedule, state, stop):
+        """The next jump towards a record, or to divergence: the same states as from explicit steps."""
+        if stop.reached(state):
+            return state
+        if state.due:
+            state = self.relinearised(state, schedule)
+        if not state.solver_state.known:
+            state = dataclasses.replace(state, solver_state=_eigenbasis(problem, self, state.params0))
+        return _jump(problem, self, schedule, state, stop)
+
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
         """α_t. Directions with Λ = 0 do not move θ."""
         moving = (basis.eigenvalues > 0) & (basis.residual != 0)
         with np.errstate(over="ignore"):
             gain = self._share(basis.rates, steps) / np.where(moving, basis.rates, 1)
             return np.where(moving, -gain * basis.residual / basis.num_examples, 0)
+
+    def undecided(self, basis: Eigenbasis, steps: int) -> Vector:
+        """How far f_lin might move in the directions that are held still because rounding hides their eigenvalues.
+
+        Each of these is at most `rounding`. The m − rank lowest eigenvalues are exactly zero, whatever was computed.
+        """
+        hidden = (basis.eigenvalues == 0) & (np.arange(basis.residual.size) >= basis.residual.size - basis.rank)
+        largest = basis._replace(eigenvalues=np.full_like(basis.residual, basis.rounding))
+        return np.where(hidden, basis.rounding * self.dual(largest, steps), 0)
 
     def _share(self, rates: Vector, steps: int) -> Vector:
         """s·g_t: how much of the way to the minimum is done."""
@@ -108,8 +118,9 @@ class ClosedForm(Solver):
     def report(self, state: Eigenbasis) -> dict[str, float]:
         """How the last phase was solved; empty before its first step.
 
-        - `error_estimate`: ‖φφᵀVα_t − VΛα_t‖ / ‖r_0‖, where φ is the network's own: the error of the predicted
-          f_lin(θ_t) that rounding in Θ and in its eigendecomposition makes.
+        - `error_estimate`: of f_lin(θ_t), relative to ‖r_0‖. It has two parts: ‖φφᵀVα_t − VΛα_t‖, where φ is the
+          network's own, is what rounding in Θ and in its eigendecomposition makes of the directions that move;
+          `undecided` bounds what the directions that are held still may lack.
         - `eta_lambda_max`: ηs for the largest rate s. Explicit steps are unstable above 2.
         """
         if not state.known:
@@ -120,23 +131,82 @@ class ClosedForm(Solver):
         }
 
 
-def eigenbasis(gram: Float[np.ndarray, "m m"], residual: Vector, num_examples: int, damping: float) -> Eigenbasis:
-    """The phase with kernel Θ = `gram` and r_0 = `residual`, in float64. Eigenvalues below zero are rounding.
+def _eigenbasis(problem: Problem, solver: ClosedForm, params0) -> Eigenbasis:
+    residual = np.subtract(_outputs(problem.fn, params0, problem.x), problem.y).ravel()
+    gram = empirical_ntk(problem.fn, params0, problem.x, max_bytes=solver.max_bytes).reshape(residual.size, -1)
+    num_params = sum(leaf.size for leaf in jax.tree.leaves(params0))
+    return eigenbasis(gram, residual, len(problem.x), num_params, float(problem.damping))
 
-    What is not finite has no eigenbasis: its residual stays as it is, and the phase diverges at once.
+
+def _jump(problem: Problem, solver: ClosedForm, schedule: Schedule, state: State, stop: Stop) -> State:
+    """To the record, to the end of the phase or to divergence, whichever comes first."""
+    basis: Eigenbasis = state.solver_state
+    start, max_loss = int(state.phase_step), float(problem.max_loss)
+    period = start + int(schedule.remaining(state.phase_step))
+    record = stop.until if state.last_phase >= stop.gap else jnp.maximum(stop.until, stop.latest)
+    end = min(period, start + int(record - state.step))
+
+    def bounded(steps):
+        value, norm = objective(basis, solver.dual(basis, steps))
+        return bool(np.isfinite(norm) and value <= max_loss)
+
+    reached = _first_failure(bounded, start, end)
+    if reached > start:
+        state = _at(problem, solver, state, reached)
+    due = jnp.asarray(reached == period)
+    return dataclasses.replace(
+        state,
+        due=due,
+        last_phase=jnp.where(due, state.phase_step, state.last_phase),
+        diverged=jnp.asarray(reached < end),
+    )
+
+
+def _first_failure(holds: Callable[[int], bool], start: int, end: int) -> int:
+    """The first number in [start, end) at which `holds` is false, or `end`.
+
+    By bisection: the objective is a sum of exponentials in t, so it is convex and bounded on an interval.
     """
-    residual = residual.astype(np.float64)
-    if not (np.isfinite(gram).all() and np.isfinite(residual).all()):
-        return Eigenbasis(np.zeros(len(gram)), gram, np.full(len(gram), np.nan), num_examples, damping)
-    eigenvalues, vectors = np.linalg.eigh(gram.astype(np.float64, copy=False))
-    return Eigenbasis(np.maximum(eigenvalues, 0), vectors, vectors.T @ residual, num_examples, damping)
+    if not holds(start):
+        return start
+    if holds(end - 1):
+        return end
+    low, high = start, end - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high
 
 
-def objective(basis: Eigenbasis, dual: Vector) -> tuple[float, float]:
-    """The lazy problem's objective and its gradient's norm at θ_s + φᵀVα."""
-    n, damping, eigenvalues = basis.num_examples, basis.damping, basis.eigenvalues
-    with np.errstate(over="ignore", invalid="ignore"):
-        residual = basis.residual + eigenvalues * dual
-        value = 0.5 * np.sum(residual**2) / n + damping * np.sum(eigenvalues * dual**2)
-        gradient = residual / n + 2 * damping * dual
-        return float(value), float(np.sqrt(np.sum(eigenvalues * gradient**2)))
+def _at(problem: Problem, solver: ClosedForm, state: State, steps: int) -> State:
+    """The state after this number of steps of the phase."""
+    basis: Eigenbasis = state.solver_state
+    dual = solver.dual(basis, steps)
+    cotangent = (basis.vectors @ dual).reshape(problem.y.shape).astype(problem.y.dtype)
+    params, change = _moved(problem.fn, state.params0, problem.x, cotangent)
+    predicted = basis.vectors @ (basis.eigenvalues * dual)
+    wrong = np.linalg.norm(np.ravel(change) - predicted), np.linalg.norm(solver.undecided(basis, steps))
+    error = np.hypot(*wrong) / max(np.linalg.norm(basis.residual), np.finfo(float).tiny)
+    _, initial_norm = objective(basis, np.zeros_like(dual))
+    return dataclasses.replace(
+        state,
+        params=params,
+        solver_state=basis._replace(error_estimate=float(error)),
+        step=state.step + (steps - state.phase_step),
+        evaluations=state.evaluations + 1,  # a product with φᵀ and one with φ
+        phase_step=jnp.asarray(steps, state.phase_step.dtype),
+        initial_norm=jnp.asarray(initial_norm, state.initial_norm.dtype),
+    )
+
+
+@eqx.filter_jit
+def _outputs(fn, params, x):
+    return in_chunks(lambda x: fn(params, x), x)
+
+
+@eqx.filter_jit
+def _moved(fn, params0, x, cotangent):
+    """θ_s + φᵀu and φφᵀu."""
+    linearised = Linearised(fn, params0)
+    change = linearised.vjp(cotangent, x)
+    return optax.tree.add(params0, change), linearised.jvp(change, x)

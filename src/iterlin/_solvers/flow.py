@@ -7,7 +7,7 @@ Sommeijer, Shampine and Verwer, 1998, J. Comput. Appl. Math. 88): with s stages 
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,7 +17,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from iterlin._problem import Lazy
-from iterlin._solvers.solver import Stepwise, Taken
+from iterlin._solvers.stepwise import Stepwise, Taken
 
 Params = PyTree[Array]
 Scalar = Float[Array, ""]
@@ -56,6 +56,8 @@ class Flow(Stepwise):
     sum of the estimated errors over the length of the path, and `eta_lambda_max`, the largest ηρ met. Where the latter
     is 2 or more, explicit descent would be unstable: the flow is then not those steps.
     """
+
+    takes_network: ClassVar[bool] = True
 
     learning_rate: Scalar = eqx.field(converter=lambda value: jnp.asarray(value, float))
     tolerance: Scalar = eqx.field(converter=lambda value: jnp.asarray(value, float), default=0.1)

@@ -12,10 +12,9 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin._kernels import gram
 from iterlin._linearise import Linearised
-from iterlin._losses import squared_error
+from iterlin._losses import is_squared_error
 from iterlin._problem import Lazy
-from iterlin._schedules import Continuously
-from iterlin._solvers.solver import Stepwise, Taken
+from iterlin._solvers.stepwise import Stepwise, Taken
 
 Space = Literal["kernel", "parameter"]
 Factorisation = Literal["cholesky", "eigh", "qr"]
@@ -64,12 +63,10 @@ class Ridge(Stepwise):
                 raise ValueError(f"{name} must be one of {', '.join(map(str, known))}, got {value!r}")
 
     def check(self, setup):
-        if setup.loss is not squared_error:
+        if not is_squared_error(setup.loss):
             raise ValueError("the ridge solver is for squared_error: use `truncated` for other losses")
         if setup.batch_size is not None:
             raise ValueError("the ridge solver takes full batches: leave batch_size out")
-        if isinstance(setup.schedule, Continuously):
-            raise ValueError("the ridge solver solves lazy problems: use Every(1) for the Gauss–Newton algorithm")
         if setup.damping == 0 and self.factorisation == "cholesky":
             raise ValueError("without damping the system is singular: use the factorisation 'qr' or 'eigh'")
         m, p = setup.num_outputs, setup.num_params

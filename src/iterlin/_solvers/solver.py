@@ -1,23 +1,17 @@
 """What the training loop asks of a solver."""
 
+import dataclasses
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Float, Int, PyTree
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
 
 from iterlin._losses import Loss
-from iterlin._problem import Lazy
+from iterlin._problem import Problem
 from iterlin._schedules import Schedule
-
-
-class Taken(NamedTuple):
-    """Where a solver has come to, after how many steps and evaluations of the gradient."""
-
-    params: PyTree[Array]
-    state: Any
-    steps: Int[Array, ""]
-    evaluations: Int[Array, ""]
+from iterlin._state import State, Stop
 
 
 class Setup(NamedTuple):
@@ -32,7 +26,16 @@ class Setup(NamedTuple):
 
 
 class Solver(eqx.Module):
-    """Solves the lazy problem of a phase."""
+    """Solves the lazy problems of a run. The loop calls these methods and knows nothing else of it.
+
+    Subclass `Stepwise` for a solver whose steps are compiled. Subclass this class for one that computes on the host:
+    it sets `on_host`, and its `advance` calls `relinearised` itself where a phase is due.
+    """
+
+    on_host: ClassVar[bool] = False
+    # Whether phases of one step may be taken on the network itself: nothing but the gradient at θ_s enters a step, or
+    # steps follow each other so closely that they are the network's flow.
+    takes_network: ClassVar[bool] = False
 
     @abstractmethod
     def init(self, params: PyTree[Array]) -> Any:
@@ -41,6 +44,10 @@ class Solver(eqx.Module):
     @abstractmethod
     def relinearise(self, params: PyTree[Array], state: Any) -> Any:
         """The state with which the next phase starts."""
+
+    @abstractmethod
+    def advance(self, problem: Problem, schedule: Schedule, state: State, stop: Stop) -> State:
+        """Train towards the next record, to divergence or to a pause, after which the same call goes on."""
 
     def check(self, setup: Setup) -> None:
         """Whether it can train like this.
@@ -56,12 +63,13 @@ class Solver(eqx.Module):
         """η, if this is plain gradient descent, whose phases are stable for ηλ_max < 2."""
         return None
 
-
-class Stepwise(Solver):
-    """A solver whose steps are compiled: it goes from one θ to the next, by one step or some at a time."""
-
-    @abstractmethod
-    def step(
-        self, lazy: Lazy, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
-    ) -> Taken:
-        """From θ = `params`, where the gradient is known, at most `limit` steps further."""
+    def relinearised(self, state: State, schedule: Schedule) -> State:
+        """The feature update: θ_s ← θ_t."""
+        return dataclasses.replace(
+            state,
+            params0=state.params,
+            solver_state=self.relinearise(state.params, state.solver_state),
+            phase_step=jnp.zeros_like(state.phase_step),
+            feature_updates=state.feature_updates + schedule.updates(state.phase_step),
+            due=jnp.asarray(False),
+        )

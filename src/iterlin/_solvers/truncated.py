@@ -10,10 +10,9 @@ import optax
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin._losses import squared_error
+from iterlin._losses import is_squared_error
 from iterlin._problem import Lazy
-from iterlin._schedules import Continuously
-from iterlin._solvers.solver import Stepwise, Taken
+from iterlin._solvers.stepwise import Stepwise, Taken
 
 Params = PyTree[Array]
 Scalar = Float[Array, ""]
@@ -62,8 +61,6 @@ class Truncated(Stepwise):
     def check(self, setup):
         if setup.batch_size is not None:
             raise ValueError("truncated Gauss–Newton takes full batches: leave batch_size out")
-        if isinstance(setup.schedule, Continuously):
-            raise ValueError("truncated Gauss–Newton solves lazy problems: use Every or OnConvergence")
 
     def init(self, params):
         zero, length = jnp.zeros((), jnp.int32), jnp.asarray(optax.tree.norm(params))
@@ -79,7 +76,7 @@ class Truncated(Stepwise):
         norm = optax.tree.norm(gradient)
         initial_norm = jnp.where(state.initial_norm == 0, norm, state.initial_norm)
         beta = self.tolerance.astype(norm.dtype)
-        exact = lazy.loss is squared_error  # one system is the whole problem
+        exact = is_squared_error(lazy.loss)  # one system is the whole problem
         forcing = jnp.minimum(LOOSEST, beta * initial_norm / norm if exact else jnp.sqrt(norm / initial_norm))
         downhill = optax.tree.scale(-1, gradient)
         bounds = forcing * norm, self.max_iterations

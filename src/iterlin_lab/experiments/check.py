@@ -9,9 +9,9 @@ import jax
 
 from iterlin import Every, Linearised, cross_entropy
 from iterlin._batches import HOIST_BYTES
-from iterlin._begin import begin
-from iterlin._phases import State, Stop, advance
 from iterlin._records import Splits, measure
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import State, Stop
 from iterlin_lab.config import Scale
 from iterlin_lab.experiments.memory import linearisation_bytes, shapes
 from iterlin_lab.experiments.training_run import make_solver
@@ -38,8 +38,8 @@ def _memory(scale: Scale, model: Any, x: Any) -> str:
 def step_and_record(scale: Scale, model: Any, splits: Splits, key: jax.Array) -> tuple[State, dict[str, jax.Array]]:
     """The start of a run: its first step, and the record after it."""
     solver = make_solver(1e-9, **scale.k_sweep.solver.model_dump())
-    settings = {"loss": cross_entropy, "solver": solver, "batch_size": scale.training.batch_size, "key": key}
-    problem, state = begin(model, splits["train"], **settings)
-    state = advance(problem, solver, Every(1), state, Stop(1, 1, 1))
+    settings = {"loss": cross_entropy, "batch_size": scale.training.batch_size, "key": key}
+    problem, params = lazy_problem(model, splits["train"], **settings)
+    state = solver.advance(problem, Every(1), initial_state(problem, params, solver, Every(1)), Stop(1, 1, 1))
     linearised = Linearised(problem.fn, state.params0)
     return state, measure(linearised, problem.loss, state.params, state.params0, splits, problem.damping, train="train")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Array
 
-from iterlin import Continuously, Flow, Linearised, Never, cross_entropy, functional, sgd, train
+from iterlin import Every, Flow, Linearised, Never, cross_entropy, functional, sgd, train
 from iterlin_lab.config import Scale
 from iterlin_lab.data.splits import read_data
 from iterlin_lab.experiments.training_run import CODE, digests, initial, keys
@@ -20,7 +20,7 @@ from iterlin_lab.memory import limit_workers
 from iterlin_lab.runtime import counted, run_side_by_side
 from iterlin_lab.scratch import kept
 
-SCHEDULES = {"proxy": Never(), "network": Continuously()}  # K = ∞ and K = 1
+SCHEDULES = {"proxy": Never(), "network": Every(1)}  # K = ∞ and K = 1
 
 
 def flow_check(scale: Scale, data: Path) -> pd.DataFrame:

@@ -60,7 +60,8 @@ def linear_flow(start: TwoLayer, examples: Examples, duration: float, steps: np.
     """γf_lin on all inputs, at these of `RESOLUTION` equal parts of the duration γ²Nt; and its kernel JJᵀ."""
     n, width = len(examples.x), len(start.outputs)
     rows = np.asarray(kernel(start, examples.inputs, examples.x)) / width
-    basis = eigenbasis(rows[:n], -np.ravel(examples.y), n, damping=0.0)  # f = 0 at the start
+    num_params = start.weights.size + start.outputs.size
+    basis = eigenbasis(rows[:n], -np.ravel(examples.y), n, num_params, damping=0.0)  # f = 0 at the start
     solver = ClosedForm(duration / RESOLUTION, continuous=True)
     outputs = np.stack([rows @ (basis.vectors @ solver.dual(basis, int(step))) for step in steps])
     return FlowPath(outputs, width * rows[None, :n])

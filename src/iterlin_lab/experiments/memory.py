@@ -12,11 +12,13 @@ import jax.numpy as jnp
 
 from iterlin import Every, Linearised, Stepwise, Truncated, adam, cross_entropy, functional
 from iterlin._batches import HOIST_BYTES
-from iterlin._begin import begin
 from iterlin._blocks import CHUNK
 from iterlin._linearise import CACHE, residual_bytes
-from iterlin._phases import Stop, advance
+from iterlin._problem import Problem
 from iterlin._records import Splits, measure
+from iterlin._solvers.stepwise import advance
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import State, Stop
 from iterlin_lab.config import Scale
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments.training_run import make_solver
@@ -113,8 +115,12 @@ def _program_bytes(scale: Scale, solver: Stepwise, batch_size: int | None) -> in
     """What a run takes besides its data: θ_0, its state, and the larger one of a step and a record."""
     model, splits = shapes(scale)
     key = jax.eval_shape(partial(jax.random.key, 0))
-    settings = {"loss": cross_entropy, "solver": solver, "batch_size": batch_size}
-    problem, state = eqx.filter_eval_shape(partial(begin, **settings), model, splits["train"], key=key)
+
+    def start(model: Any, data: Any, key: Any) -> tuple[Problem, State]:
+        problem, params = lazy_problem(model, data, loss=cross_entropy, batch_size=batch_size, key=key)
+        return problem, initial_state(problem, params, solver, Every(1))
+
+    problem, state = eqx.filter_eval_shape(start, model, splits["train"], key)
     params = state.params
     step = _compiled(advance, problem, solver, Every(1), state, Stop(1, 1, 1))
     record = _compiled(RECORD, Linearised(problem.fn, params), problem.loss, params, params, splits, problem.damping)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pandas as pd
 from jaxtyping import Array, Float
 
-from iterlin import Continuously, Result, Run, sgd, squared_error, train_many
+from iterlin import Every, Result, Run, sgd, squared_error, train_many
 from iterlin.two_layer.growing import growing_ridge
 from iterlin.two_layer.limits import nt_limit, rf_limit
 from iterlin.two_layer.networks import nt_kernel, rf_kernel, two_layer
@@ -109,7 +109,7 @@ def descend(task: tuple[int, OneNeuron, int]) -> pd.DataFrame:
         results = train_many(
             runs,
             loss=squared_error,
-            schedule=Continuously(),
+            schedule=Every(1),
             num_steps=settings.num_steps,
             fit_loss=settings.fit_loss,
             records_per_decade=settings.records_per_decade,

@@ -14,9 +14,9 @@ import pandas as pd
 
 from iterlin import (
     Checkpoints,
-    Continuously,
     Divergence,
     Every,
+    FileCheckpoints,
     Flow,
     Never,
     OnConvergence,
@@ -33,7 +33,6 @@ from iterlin import (
     sgd,
     train_many,
 )
-from iterlin_lab.checkpoints import FileCheckpoints
 from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.experiments.recipe import Recipe
@@ -42,6 +41,7 @@ from iterlin_lab.nets import build
 from iterlin_lab.nets.saved import save
 from iterlin_lab.results import snapshot
 from iterlin_lab.runlog import RunLog
+from iterlin_lab.runtime import checkpoint_interval
 from iterlin_lab.scratch import kept
 
 CODE = (
@@ -116,8 +116,6 @@ def make_solver(learning_rate: float | None, name: str, **settings: Any) -> Step
 def _schedule(recipe: Recipe) -> Schedule:
     if recipe.period is None:
         return OnConvergence(recipe.tolerance)
-    if recipe.period == 1:
-        return Continuously()
     return Never() if recipe.period == float("inf") else Every(int(recipe.period))
 
 
@@ -133,7 +131,7 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
         chosen = [recipes[i] for i in folders]
         device = jax.devices()[0].device_kind
         logs = [RunLog(folder, recipes[i].run, device) for i, folder in folders.items()]
-        results = run_many(chosen, data, logs, list(folders.values()), FileCheckpoints(progress))
+        results = run_many(chosen, data, logs, list(folders.values()), FileCheckpoints(progress, checkpoint_interval()))
         trained = zip(chosen, folders.values(), *results, strict=True)
         for recipe, folder, result, description in trained:
             pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")

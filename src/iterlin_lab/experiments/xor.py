@@ -13,7 +13,6 @@ import pandas as pd
 
 from iterlin import (
     ClosedForm,
-    Continuously,
     Every,
     Linearised,
     Never,
@@ -128,7 +127,7 @@ def method(scale: Scale, cell: Cell) -> tuple[Solver, Schedule, int, float]:
     finite = [int(parse_period(K)) for K in xor.periods if K != "inf"]
     K = max(finite) if value == "inf" else int(parse_period(value))
     num_steps = max(xor.num_steps, xor.num_phases * K)
-    schedule = Never() if value == "inf" else Continuously() if K == 1 else Every(K)
+    schedule = Never() if value == "inf" else Every(K)
     explicit = value != "inf" and xor.explicit_up_to >= K
     return (sgd if explicit else ClosedForm)(xor.learning_rate), schedule, num_steps, 0.0
 

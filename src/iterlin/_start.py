@@ -1,5 +1,6 @@
-"""How a run begins: its lazy problem, and its state before the first step."""
+"""How a run starts: its lazy problem, and its state before the first step."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -9,30 +10,32 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin._batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
 from iterlin._blocks import in_chunks
-from iterlin._linearise import functional, residual_bytes
+from iterlin._linearise import CACHE, Trainable, functional, residual_bytes
 from iterlin._losses import Loss
-from iterlin._phases import State, initial_state
 from iterlin._problem import Problem
+from iterlin._schedules import Schedule
 from iterlin._solvers import Solver
+from iterlin._state import State, blank_state
 
 
-def begin(
+def lazy_problem(
     model: Any,
     data: tuple[Array, Array],
     *,
     loss: Loss,
-    solver: Solver,
+    trainable: Trainable = eqx.is_inexact_array,
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
+    block_bytes: int = CACHE,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,
-) -> tuple[Problem, State]:
-    """The lazy problem on the training data (x, y), and the state before the first step (see `train`)."""
+) -> tuple[Problem, PyTree[Array]]:
+    """The lazy problem on the training data (x, y), and θ_0 (see `train`)."""
     if not 0 <= damping < jnp.inf:
         raise ValueError(f"the damping λ must be at least 0 and finite, got {damping}")
-    params, fn = functional(model)
+    params, fn = functional(model, trainable, block_bytes=block_bytes)
     x, y = data
     if batch_size is None:
         fits = hoist is None and residual_bytes(fn, params, x) <= HOIST_BYTES
@@ -45,8 +48,13 @@ def begin(
     reference = _reference_loss(fn, loss, params, x, y)
     # Not zero, of which an infinite multiple would be no number.
     max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
-    problem = Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype))
-    return problem, initial_state(params, solver, batches)
+    return Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype)), params
+
+
+def initial_state(problem: Problem, params: PyTree[Array], solver: Solver, schedule: Schedule) -> State:
+    """The state before the first step: θ_s = θ_0."""
+    state = blank_state(params, problem.batches.init(), schedule.init())
+    return dataclasses.replace(state, solver_state=solver.init(params))
 
 
 def _mini_batches(batch_size: int, num_examples: int, augment: Augment | None, key: Array | None) -> MiniBatch:

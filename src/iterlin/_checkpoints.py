@@ -17,21 +17,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from iterlin._progress import Progress
-from iterlin_lab.files import durable
-from iterlin_lab.runtime import CHECKPOINT_SECONDS, whole_number
+from iterlin._state import State
 
-INTERVAL = 30  # seconds
 LAST, BEFORE = "checkpoint", "checkpoint-before"
 
 
 class FileCheckpoints:
-    """The progress of runs that train at once, in a folder that they have for themselves."""
+    """The progress of the runs of one call, in a folder that they have for themselves, which is made if need be.
 
-    def __init__(self, folder: Path):
-        self._folder = folder
-        self.interval = float(whole_number(CHECKPOINT_SECONDS, INTERVAL, smallest=0))
+    **Arguments**: `interval` is the least number of seconds between two checkpoints.
+    """
 
-    def restore(self, like: Any) -> Progress | None:
+    def __init__(self, folder: str | os.PathLike[str], interval: float = 30.0):
+        self._folder = Path(folder)
+        self.interval = interval
+
+    def restore(self, like: State) -> Progress | None:
         """The last progress that is whole. What is damaged is said, and passed over."""
         for name in (LAST, BEFORE):
             path = self._folder / name
@@ -45,10 +46,13 @@ class FileCheckpoints:
 
     def save(self, progress: Progress) -> None:
         """Whole or not at all, even if the power fails."""
+        self._folder.mkdir(parents=True, exist_ok=True)
         content = _content(progress)
         last, before, new = (self._folder / name for name in (LAST, BEFORE, "new"))
-        new.write_bytes(hashlib.sha256(content).digest() + content)
-        durable(new)
+        with new.open("wb") as file:
+            file.write(hashlib.sha256(content).digest() + content)
+            file.flush()
+            os.fsync(file.fileno())
         if last.exists():
             os.replace(last, before)
         os.replace(new, last)
@@ -56,9 +60,9 @@ class FileCheckpoints:
 
 def _content(progress: Progress) -> bytes:
     leaves = jax.device_get(jax.tree.leaves(progress.state))
-    notes = json.dumps({"records": progress.records, "outcomes": progress.outcomes})
+    notes = {"records": progress.records, "outcomes": progress.outcomes, "fingerprint": progress.fingerprint}
     file = io.BytesIO()
-    np.savez(file, *leaves, notes=np.frombuffer(notes.encode(), np.uint8), allow_pickle=False)
+    np.savez(file, *leaves, notes=np.frombuffer(json.dumps(notes).encode(), np.uint8), allow_pickle=False)
     return file.getvalue()
 
 
@@ -70,12 +74,14 @@ def _checked(path: Path) -> bytes:
     return content
 
 
-def _progress(content: bytes, like: Any) -> Progress:
+def _progress(content: bytes, like: State) -> Progress:
     old, structure = jax.tree.flatten(like)
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         notes = json.loads(arrays["notes"].tobytes())
+        if len(arrays.files) != len(old) + 1:  # of a run with another state, which its fingerprint tells
+            return Progress(like, notes["records"], notes["outcomes"], notes["fingerprint"])
         leaves = [_as(leaf, arrays[f"arr_{i}"]) for i, leaf in enumerate(old)]
-    return Progress(jax.tree.unflatten(structure, leaves), notes["records"], notes["outcomes"])
+    return Progress(jax.tree.unflatten(structure, leaves), notes["records"], notes["outcomes"], notes["fingerprint"])
 
 
 def _as(like: Any, value: np.ndarray) -> Any:

@@ -1,0 +1,102 @@
+"""Solvers whose steps are compiled: lazy phases, and the feature updates between them (T Algorithm 3)."""
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from iterlin._problem import Lazy, Problem
+from iterlin._schedules import Schedule, Step
+from iterlin._solvers.solver import Solver
+from iterlin._state import State, Stop
+
+
+class Taken(NamedTuple):
+    """Where a solver has come to, after how many steps and evaluations of the gradient."""
+
+    params: PyTree[Array]
+    state: Any
+    steps: Int[Array, ""]
+    evaluations: Int[Array, ""]
+
+
+class Stepwise(Solver):
+    """A solver whose steps are compiled: it goes from one θ to the next, by one step or some at a time."""
+
+    @abstractmethod
+    def step(
+        self, lazy: Lazy, gradient: PyTree[Array], params: PyTree[Array], state: Any, limit: Int[Array, ""]
+    ) -> Taken:
+        """From θ = `params`, where the gradient is known, at most `limit` steps further."""
+
+    def advance(self, problem, schedule, state, stop):
+        return advance(problem, self, schedule, state, stop)
+
+
+@eqx.filter_jit
+def advance(problem: Problem, solver: Stepwise, schedule: Schedule, state: State, stop: Stop) -> State:
+    """The compiled loop: phases, in them steps, until the next record is wanted (see `Solver.advance`)."""
+    start = state.evaluations
+
+    def within_budget(state):
+        return state.evaluations - start < stop.budget
+
+    def running(state):
+        return within_budget(state) & ~stop.reached(state)
+
+    def phase(state):
+        state = _select(state.due, solver.relinearised(state, schedule), state)
+        lazy_at = problem.phase(state.params0, schedule)
+
+        def in_phase(state):
+            return within_budget(state) & stop.beyond(state) & ~state.due & ~state.diverged
+
+        return jax.lax.while_loop(in_phase, partial(_step, lazy_at, problem.max_loss, solver, schedule, stop), state)
+
+    return jax.lax.while_loop(running, phase, state)
+
+
+def _step(
+    lazy_at: Callable, max_loss: Float[Array, ""], solver: Stepwise, schedule: Schedule, stop: Stop, state: State
+) -> State:
+    """The next θ from the gradient of the lazy problem, or the end of the phase at θ as it stands."""
+    lazy, order = lazy_at(state.step, state.order)
+    value, gradient = lazy.value_and_gradient(state.params)
+    norm = optax.tree.norm(gradient)
+    initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
+    diverged = ~(jnp.isfinite(norm) & (value <= max_loss))
+    error = lazy.linearisation_error(state.params) if schedule.asks_for_error else jnp.full_like(norm, jnp.nan)
+    seen = Step(state.step, state.phase_step, value, norm, initial_norm, error)
+    over, schedule_state = schedule.update(state.schedule_state, seen)
+    over = (state.phase_step > 0) & over & ~diverged
+
+    limit = jnp.minimum(schedule.remaining(state.phase_step), stop.remaining(state.step))
+    taken = solver.step(lazy, gradient, state.params, state.solver_state, limit)
+    phase_step = state.phase_step + taken.steps
+    due = schedule.remaining(phase_step) <= 0
+    stepped = dataclasses.replace(
+        state,
+        params=taken.params,
+        solver_state=taken.state,
+        order=order,
+        step=state.step + taken.steps,
+        phase_step=phase_step,
+        last_phase=jnp.where(due, phase_step, state.last_phase),
+        evaluations=state.evaluations + taken.evaluations,
+        initial_norm=initial_norm,
+        due=due,
+    )
+    last_phase = jnp.where(over, state.phase_step, state.last_phase)
+    ended = dataclasses.replace(state, due=over, diverged=diverged, last_phase=last_phase)
+    return dataclasses.replace(_select(over | diverged, ended, stepped), schedule_state=schedule_state)
+
+
+def _select(condition: Bool[Array, ""], a: Any, b: Any) -> Any:
+    return jax.tree.map(partial(jnp.where, condition), a, b)
