@@ -222,7 +222,7 @@ def test_the_estimate_covers_what_rounding_hides():
         ]
         error, bound = np.linalg.norm(np.subtract(*outputs)), np.linalg.norm(ClosedForm(1.0).undecided(rounded, steps))
         assert error < 1.2 * bound + 1e-2 * np.linalg.norm(residual)
-    assert error > 0.3 * np.linalg.norm(residual)  # in the end it is not small
+    assert error > 0.1 * np.linalg.norm(residual)  # in the end it is not small
     certain = eigenbasis(gram.astype(np.float32), residual, 20, int(np.sum(rounded.eigenvalues > 0)), 0.0)
     assert not ClosedForm(1.0).undecided(certain, 10**9).any()  # so few parameters leave the other eigenvalues zero
 

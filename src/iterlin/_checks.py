@@ -13,7 +13,6 @@ from jaxtyping import Array
 
 from iterlin._linearise import Trainable, functional
 from iterlin._losses import Loss, cross_entropy, is_squared_error
-from iterlin._records import Splits
 from iterlin._schedules import FOREVER
 
 
@@ -37,7 +36,7 @@ def check_numbers(
             raise ValueError(f"{name} must be at least 1, got {value}")
 
 
-def check_data(model: Any, splits: Splits, loss: Loss, trainable: Trainable) -> None:
+def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable) -> None:
     """Whether the model takes these examples, and the loss their targets.
 
     **Raises**: `ValueError` that names the split.

@@ -5,12 +5,13 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import optax
 from jaxtyping import Array
 
 from iterlin._divergence import Divergence, diagnose
 from iterlin._execution import Fixed, Observation
 from iterlin._linearise import Linearised
-from iterlin._records import Moment, RecordAt, Splits
+from iterlin._records import Data, Moment, RecordAt
 from iterlin._schedules import Schedule
 from iterlin._solvers import Solver
 from iterlin._state import State
@@ -49,13 +50,13 @@ class Run(NamedTuple):
     """What may differ between runs that train at once (see `train`); without a `schedule` a run has the shared one."""
 
     model: Any
-    splits: Splits
-    solver: Solver
+    splits: Data
+    solver: Solver | optax.GradientTransformation | int | float
     damping: float = 0.0
     key: Array | None = None
     on_record: Callable[[Record], None] = lambda record: None
     on_model: Callable[[int, Any], None] | None = None
-    schedule: Schedule | float | None = None
+    schedule: Schedule | int | float | None = None
 
 
 class History:

@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
@@ -18,7 +19,7 @@ CACHE = 2**19  # bytes: half of what the second-level cache of a core often hold
 Trainable = Callable[[Any], bool] | PyTree[bool]
 
 
-def require_real(params: PyTree[Array]) -> None:
+def require_real(params: PyTree[Array | np.ndarray]) -> None:
     """**Raises**: `ValueError` that names the first parameter that is complex.
 
     The kernel φφᵀ, norms and steps here are those of a vector of real numbers.
@@ -132,4 +133,4 @@ def functional(
     """
     params, rest = eqx.partition(model, trainable)
     require_real(params)
-    return params, _Functional(rest, block_bytes)
+    return jax.tree.map(jnp.asarray, params), _Functional(rest, block_bytes)

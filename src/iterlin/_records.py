@@ -16,6 +16,7 @@ from iterlin._losses import Loss, accuracy
 from iterlin._problem import Lazy
 
 Splits = Mapping[str, tuple[Array, Array]]
+Data = Mapping[str, tuple[Array | np.ndarray, Array | np.ndarray]]
 
 
 class Moment(NamedTuple):
@@ -34,7 +35,7 @@ class RecordAt(NamedTuple):
     """
 
     steps: Sequence[int]
-    function: Callable[[Moment], Mapping[str, float]]
+    function: Callable[[Moment], Mapping[str, float | Array]]
 
 
 def log_spaced_steps(num_steps: int, per_decade: int, first: int = 1) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array
 
 from iterlin._batches import Augment
@@ -18,7 +19,7 @@ from iterlin._history import History, Record, Result, Run, Until
 from iterlin._linearise import CACHE, Trainable
 from iterlin._losses import Loss
 from iterlin._progress import Checkpoints, Keeper, Progress
-from iterlin._records import RecordAt, Splits, log_spaced_steps
+from iterlin._records import Data, RecordAt, log_spaced_steps
 from iterlin._schedules import Every, OnNetwork, Schedule, as_schedule
 from iterlin._solvers import Setup, Solver, as_solver
 from iterlin._start import initial_state, lazy_problem
@@ -27,11 +28,11 @@ from iterlin._state import State, Stop
 
 def train(
     model: Any,
-    splits: Splits,
+    splits: Data,
     *,
     loss: Loss,
-    solver: Solver | Any,
-    schedule: Schedule | float,
+    solver: Solver | optax.GradientTransformation | int | float,
+    schedule: Schedule | int | float,
     num_steps: int,
     trainable: Trainable = eqx.is_inexact_array,
     batch_size: int | None = None,
@@ -116,7 +117,7 @@ def train_many(
     runs: Sequence[Run],
     *,
     loss: Loss,
-    schedule: Schedule | float,
+    schedule: Schedule | int | float,
     num_steps: int,
     trainable: Trainable = eqx.is_inexact_array,
     batch_size: int | None = None,
@@ -143,12 +144,14 @@ def train_many(
     if not runs:
         raise ValueError("there is no run to train")
     check_numbers(num_steps, fit_loss, divergence_factor, first_record, records_per_decade)
-    runs = _with_schedules(runs, schedule)
-    settings = {"loss": loss, "trainable": trainable, "batch_size": batch_size}
-    for run in runs:
-        _check(run, **settings)
-    settings |= {"augment": augment, "hoist": hoist, "block_bytes": block_bytes, "divergence_factor": divergence_factor}
-    fixed, states = zip(*(_start(run, **settings) for run in runs), strict=True)
+    solvers = [as_solver(run.solver) for run in runs]
+    schedules = _schedules(runs, solvers, schedule)
+    parts = list(zip(runs, solvers, schedules, strict=True))
+    for part in parts:
+        _check(*part, loss, trainable, batch_size)
+    settings = {"loss": loss, "trainable": trainable, "batch_size": batch_size, "augment": augment, "hoist": hoist}
+    settings |= {"block_bytes": block_bytes, "divergence_factor": divergence_factor}
+    fixed, states = zip(*(_start(*part, **settings) for part in parts), strict=True)
     group = Single(fixed[0], states[0]) if len(runs) == 1 else Batched(fixed, states)
     histories = [History(run, one, fit_loss, record_at, until) for run, one in zip(runs, fixed, strict=True)]
     steps = log_spaced_steps(num_steps, records_per_decade, first_record)
@@ -180,33 +183,26 @@ def train_many(
     return [history.result(group.state_of(run)) for run, history in enumerate(histories)]
 
 
-def _with_schedules(runs: Sequence[Run], shared: Schedule | float) -> list[Run]:
-    """The runs with a solver and a schedule each. K = 1 is taken on the network itself where all solvers allow it."""
-    runs = [
-        run._replace(
-            solver=as_solver(run.solver), schedule=as_schedule(shared if run.schedule is None else run.schedule)
-        )
-        for run in runs
-    ]
-    on_network = all(
-        run.solver.takes_network and not run.damping and type(run.schedule) is Every and run.schedule.period == 1
-        for run in runs
-    )
-    return [run._replace(schedule=OnNetwork()) for run in runs] if on_network else runs
+def _schedules(runs: Sequence[Run], solvers: Sequence[Solver], shared: Schedule | int | float) -> list[Schedule]:
+    """That of every run. K = 1 is taken on the network itself where all solvers allow it."""
+    schedules = [as_schedule(shared if run.schedule is None else run.schedule) for run in runs]
+    plain = all(solver.takes_network and not run.damping for run, solver in zip(runs, solvers, strict=True))
+    if plain and all(type(schedule) is Every and schedule.period == 1 for schedule in schedules):
+        return [OnNetwork() for _ in runs]
+    return schedules
 
 
-def _check(run: Run, loss: Loss, trainable: Trainable, batch_size: int | None) -> None:
+def _check(
+    run: Run, solver: Solver, schedule: Schedule, loss: Loss, trainable: Trainable, batch_size: int | None
+) -> None:
     check_data(run.model, run.splits, loss, trainable)
     num_params = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(run.model, trainable)))
     num_outputs = next(iter(run.splits.values()))[1].size
-    assert isinstance(run.schedule, Schedule)
-    run.solver.check(Setup(loss, run.schedule, batch_size, run.damping, num_outputs, num_params))
+    solver.check(Setup(loss, schedule, batch_size, run.damping, num_outputs, num_params))
 
 
-def _start(run: Run, **settings: Any) -> tuple[Fixed, State]:
+def _start(run: Run, solver: Solver, schedule: Schedule, **settings: Any) -> tuple[Fixed, State]:
     splits = {name: (jnp.asarray(x), jnp.asarray(y)) for name, (x, y) in run.splits.items()}
     train = next(iter(splits.values()))
     problem, params = lazy_problem(run.model, train, damping=run.damping, key=run.key, **settings)
-    assert isinstance(run.schedule, Schedule)
-    state = initial_state(problem, params, run.solver, run.schedule)
-    return Fixed(problem, run.solver, run.schedule, splits, params), state
+    return Fixed(problem, solver, schedule, splits, params), initial_state(problem, params, solver, schedule)

@@ -1,0 +1,64 @@
+"""A checkpoint belongs to the very call that made it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from iterlin import Every, FileCheckpoints, Flow, Truncated, cross_entropy, sgd, train
+from iterlin._checkpoints import LAST
+from tests.problems import classification, mlp
+
+KEYS = jax.random.key(0), jax.random.key(1)
+CALL = {"solver": sgd(0.1), "schedule": Every(7), "num_steps": 40, "damping": 0.0, "key": KEYS[0]}
+
+
+def run(folder, model=None, data=None, **changes):
+    settings: dict[str, Any] = CALL | {"records_per_decade": 4} | changes
+    checkpoints = FileCheckpoints(folder, interval=0.0)
+    data = data or classification(KEYS[1])
+    return train(model or mlp(KEYS[0]), {"train": data}, loss=cross_entropy, checkpoints=checkpoints, **settings)
+
+
+def test_the_folder_is_made_and_the_same_call_goes_on(tmp_path):
+    folder = tmp_path / "runs" / "first"
+    first = run(folder)
+    assert (folder / LAST).exists()
+    again = run(str(folder))
+    assert again.records == first.records
+
+
+X, Y = classification(KEYS[1])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"solver": sgd(0.2)},
+        {"solver": Flow(0.1)},
+        {"solver": Truncated(0.1)},
+        {"solver": sgd(0.1, momentum=0.9)},
+        {"schedule": Every(8)},
+        {"num_steps": 50},
+        {"damping": 0.1},
+        {"fit_loss": 0.1},
+        {"data": (X, 1 - Y)},
+        {"data": (X.at[3, 1].add(1e-12), Y)},
+        {"model": mlp(KEYS[1])},
+        {"model": mlp(KEYS[0], activation=jax.nn.softplus)},
+        {"batch_size": 3},
+        {"divergence_factor": 1e5},
+    ],
+)
+def test_another_call_is_refused(changes, tmp_path):
+    run(tmp_path)
+    with pytest.raises(ValueError, match="checkpoints: what is kept there belongs to another call, which differed in"):
+        run(tmp_path, **changes)
+
+
+def test_another_key_of_mini_batches_is_another_call(tmp_path):
+    run(tmp_path, batch_size=3)
+    with pytest.raises(ValueError, match="belongs to another call"):
+        run(tmp_path, batch_size=3, key=KEYS[1])
+    assert jnp.isfinite(run(tmp_path, batch_size=3).records[-1]["network_train_loss"])
