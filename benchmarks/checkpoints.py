@@ -13,8 +13,8 @@ import jax
 from benchmarks.__main__ import markdown
 from benchmarks.problems import CLASSES
 from iterlin import Every, cross_entropy, sgd, train
-from iterlin_lab.checkpoints import FileCheckpoints
 from iterlin_lab.nets import build
+from iterlin_lab.runs.checkpoints import FileCheckpoints
 
 PAPER = {"name": "lenet", "channels": [50, 50], "kernel": 5, "padding": "VALID", "widths": [120, 84]}
 SMALL = {"name": "lenet", "channels": [8, 8], "kernel": 3, "padding": "SAME", "widths": [64, 32]}

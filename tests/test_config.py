@@ -165,16 +165,17 @@ def test_periods():
 
 
 def test_the_names_in_the_types_are_those_of_the_registries():
-    from iterlin_lab.config import Scale
-    from iterlin_lab.experiments.training_run import SOLVERS
+    from iterlin_lab.experiments.damp_ce.settings import DampCE
+    from iterlin_lab.experiments.k_sweep.settings import KSweep
     from iterlin_lab.nets import NETS
     from iterlin_lab.nets.initialise import INITIALISERS
-    from iterlin_lab.settings import DampCE, Initialisation, KSweep
+    from iterlin_lab.runs.training import SOLVERS
+    from iterlin_lab.settings import Initialisation, Shared
 
     def names(model):
         return set(get_args(model.model_fields["name"].annotation))
 
     assert set(get_args(Initialisation)) == set(INITIALISERS)
-    assert set().union(*map(names, get_args(Scale.model_fields["net"].annotation))) == set(NETS)
+    assert set().union(*map(names, get_args(Shared.model_fields["net"].annotation))) == set(NETS)
     solvers = [solver for section in (KSweep, DampCE) for solver in get_args(section.model_fields["solver"].annotation)]
     assert set().union(*map(names, solvers)) == set(SOLVERS)

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from iterlin_lab.config import ParamsError, Scale, load
-from iterlin_lab.endings import stop_with_a_word
+from iterlin_lab.dvc.jobs import reproduce, stop
 from iterlin_lab.files import alone
-from iterlin_lab.jobs import reproduce, stop
 from iterlin_lab.layout import Layout
-from iterlin_lab.plan import cells_of, hours, make_plan, pending, table
+from iterlin_lab.planning.plan import cells_of, hours, make_plan, not_estimated, pending, table
+from iterlin_lab.runs.stopping import stop_with_a_word
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def check(scale: Scale) -> None:
 
 def plan(scale: Scale) -> None:
     """say how long the training may take here, and how much memory and disk"""
-    print(table(make_plan(scale)))
+    print(table(make_plan(scale), not_estimated(scale)))
 
 
 def repro(scale: Scale) -> None:
@@ -61,20 +61,21 @@ def _ask(scale: Scale) -> None:
     rows = make_plan(scale)
     if hours(rows) > 1 and hours(rows := pending(rows)) > 1:
         sys.exit(
-            f"{table(rows)}\nThis may take more than an hour, so nothing was started. To start it: make repro YES=1"
+            f"{table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "
+            "To start it: make repro YES=1"
         )
 
 
 def check_report(scale: Scale) -> None:
     """recompute what is stale or missing, and compare the tables with the committed ones"""
-    import iterlin_lab.compare as compare  # pandas is slow to import
+    import iterlin_lab.dvc.compare as compare  # pandas is slow to import
 
     stale = compare.stale_stages()
     repro(scale)
     print(f"\nStale stages, whose committed results are not those of this code: {', '.join(stale) or 'none'}")
     lines = [
         f"{path}: {line}"
-        for path in (Layout(scale.name).tables / f"{name}.csv" for name in compare.TABLES)
+        for path in compare.tables(scale)
         for line in compare.differences(compare.committed(path), compare.read(path))
     ]
     if lines:
@@ -87,7 +88,7 @@ def check_report(scale: Scale) -> None:
 
 def sync(scale: Scale, again: bool) -> None:
     """show in MLflow what DVC has and MLflow has not"""
-    import iterlin_lab.tracking.sync as tracking
-    from iterlin_lab.tracking.place import uri
+    from iterlin_lab.mlflow import sync as tracking
+    from iterlin_lab.mlflow.place import uri
 
     print(f"{tracking.sync(scale, again)} new cells in MLflow at {uri()}")

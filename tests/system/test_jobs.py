@@ -20,7 +20,7 @@ def test_the_bytes_do_not_depend_on_how_many_cells_run_at_once(clone, tmp_path):
     assert "33 stages ran, 15 of them trained a cell" in done.stdout
     assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
     other = Clone(tmp_path, "smoke")
-    other.repro("k_sweep@smoke-10", "tgn_baseline@smoke")
+    other.repro("sweep@smoke-k_sweep-10", "tgn_baseline@smoke")
     for cell in ("results/smoke/k_sweep/10", "results/smoke/tgn"):
         assert len(other.bytes_below(cell)) > 2
         assert other.bytes_below(cell) == clone.bytes_below(cell)
@@ -52,7 +52,7 @@ def test_where_a_cell_fails_the_others_are_kept(clone):
     assert "no Adam today" in done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert last == "tgn_baseline@smoke failed; the others are kept. Run the same command again once it is mended"
-    assert "Running stage 'k_sweep@smoke-100'" in done.stdout
+    assert "Running stage 'sweep@smoke-k_sweep-100'" in done.stdout
     assert "tables@smoke" not in done.stdout
     stage.write_text(code)
     done = clone.run("iterlin", "repro")

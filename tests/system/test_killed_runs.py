@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from iterlin_lab.data import digits
-from iterlin_lab.experiments.recipe import Recipe
 from iterlin_lab.files import durable
-from iterlin_lab.runtime import LIBRARIES
+from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.workers import LIBRARIES
 from tests.clone import ROOT, environment
 from tests.system.kills import ENOUGH, kills
 
@@ -68,8 +68,8 @@ def trained(folder, case):
     """In a process of its own: a checkpoint after every few evaluations."""
     os.chdir(folder)
     from iterlin._progress import Keeper
-    from iterlin_lab import checkpoints
-    from iterlin_lab.experiments.training_run import run_kept
+    from iterlin_lab.runs import checkpoints
+    from iterlin_lab.runs.training import run_kept
 
     def slowly(path):
         time.sleep(0.02)

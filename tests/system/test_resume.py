@@ -22,7 +22,7 @@ from iterlin import (
     train_many,
 )
 from iterlin._progress import Keeper
-from iterlin_lab.checkpoints import BEFORE, LAST, FileCheckpoints
+from iterlin_lab.runs.checkpoints import BEFORE, LAST, FileCheckpoints
 from tests.problems import classification, mlp, regression
 
 SCHEDULES = {"K = 1": Continuously(), "K = 1, lazy": Every(1), "K = 7": Every(7), "K = inf": Never()}
