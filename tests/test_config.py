@@ -122,6 +122,14 @@ def test_the_committed_parameters_are_valid():
         ("threads", 0, "scale.threads: Input should be greater than or equal to 1, got 0"),
         ("runs_at_once", 0, "scale.runs_at_once: Input should be greater than or equal to 1, got 0"),
         ("runs_at_once", 2.0, "scale.runs_at_once: Input should be a valid integer, got 2.0"),
+        ("experiments.toy", ["xor", "admm"], "scale: experiments.toy: there is no 'admm', but damp1d, xor, "),
+        ("experiments.toy", ["xor", "xor"], "scale: experiments.toy: a name is there twice in ['xor', 'xor']"),
+        ("experiments.sweep", [], "scale: experiments: sensitivity needs k_sweep, which is left out"),
+        (
+            "experiments.more",
+            [],
+            "scale: experiments must have the keys sweep, train, rescaled, toy, train_own, measure",
+        ),
         ("name", "../x", "scale.name: String should match pattern"),
     ],
 )

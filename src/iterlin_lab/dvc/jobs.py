@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from graphlib import TopologicalSorter
@@ -33,8 +33,8 @@ class Done(NamedTuple):
         return "Running stage" in self.output
 
 
-def reproduce(scale: Shared) -> list[str]:
-    """Bring all results up to date; the stages that ran.
+def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
+    """Bring all results up to date, or those of the targets with all that they need; the stages that ran.
 
     `JOBS` stages run at once, by default as many as there are processors for, and share these. No byte depends on it.
 
@@ -47,11 +47,16 @@ def reproduce(scale: Shared) -> list[str]:
     limit_workers(scale)
     workers = num_workers(scale.threads)
     jobs = whole_number("JOBS", workers)
-    return ran + (_side_by_side(_affected(changed, first), jobs, workers) if jobs > 1 else _dvc("repro"))
+    return ran + (
+        _side_by_side(_affected(changed, first, targets), jobs, workers) if jobs > 1 else _dvc("repro", *targets)
+    )
 
 
-def _affected(changed: list[str], done: str) -> Reads:
-    """The stages that have changed or may yet, but for one that is done, and what each of them reads from."""
+def _affected(changed: list[str], done: str, targets: Sequence[str]) -> Reads:
+    """The stages that have changed or may yet, but for one that is done, and what each of them reads from.
+
+    If there are targets, only these and what they depend on.
+    """
     drawn = subprocess.run(
         ["dvc", "--wait-for-lock", "dag", "--dot"], capture_output=True, text=True, check=True
     ).stdout
@@ -63,7 +68,19 @@ def _affected(changed: list[str], done: str) -> Reads:
         if reads[stage] & affected:
             affected.add(stage)
     affected.discard(done)
+    if targets:
+        affected &= _needed(reads, targets)
     return {stage: sources & affected for stage, sources in reads.items() if stage in affected}
+
+
+def _needed(reads: Reads, targets: Sequence[str]) -> set[str]:
+    """The targets, and all that they depend on."""
+    found, left = set(), list(targets)
+    while left:
+        if (stage := left.pop()) not in found:
+            found.add(stage)
+            left += reads[stage]
+    return found
 
 
 def _dvc(*arguments: str) -> list[str]:

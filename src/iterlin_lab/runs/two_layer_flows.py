@@ -1,4 +1,4 @@
-"""Gradient flows of the lecture's two-layer networks and of their linearisations: what L-LAZY and L-DECAY share.
+"""Gradient flows of the lecture's two-layer networks and of their linearisations, seed by seed.
 
 γ stands beside f, as in L §2: what is trained is γf, the kernel JJᵀ is without γ, and one program serves all γ. There L
 has the loss ½‖γf − y‖²; here it is the mean of it over the n examples, so that all rates are 1/n of L's.

@@ -4,9 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.experiments.lazy_flow.settings import Activation, Seeds, Width
 from iterlin_lab.settings import Shared
-from iterlin_lab.settings.base import Count, Fraction, Numbers, Positive, Strict, distinct
+from iterlin_lab.settings.base import Count, Fraction, Numbers, Positive, Seeds, Strict, distinct
+from iterlin_lab.settings.two_layer import Activation, Width
 
 
 class Decay(Strict):

@@ -1,16 +1,14 @@
 """The section of params.yaml for L-LAZY."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from iterlin_lab.settings import Shared
-from iterlin_lab.settings.base import MAX_STEPS, Count, Fraction, Numbers, Positive, Strict, distinct
+from iterlin_lab.settings.base import Count, Fraction, Numbers, Positive, Seeds, Strict, distinct
+from iterlin_lab.settings.two_layer import Activation, Width
 
-Activation = Literal["gelu", "sigmoid", "softplus", "tanh"]  # of jax.nn; smooth, since J has to be Lipschitz (L §2)
-Width = Annotated[int, Field(ge=2, le=MAX_STEPS, multiple_of=2)]  # of antisymmetric pairs
 Records = Annotated[int, Field(ge=3, le=1000)]
-Seeds = Annotated[int, Field(ge=2)]
 
 
 class LazyFlow(Strict):
