@@ -1,4 +1,5 @@
-# make repro   run the pipeline and write the report (YES=1 if it may take more than an hour; JOBS cells at once)
+# make repro   run the pipeline and write the report (YES=1 if it may take more than an hour; JOBS cells at once;
+#              ONLY="adam xor": these experiments alone, and what they need)
 # make plan    how long that may take here, and how much memory and disk
 # make test    check everything, in minutes
 # make test-system   what takes longer: check the whole pipeline, and kill it at random moments (ITERLIN_KILLS=5: five times as often)
@@ -20,7 +21,7 @@ HOST ?= 127.0.0.1
 .PHONY: repro plan test test-system test-data bench ui check-report lint lock
 
 repro: $(VENV)/installed
-	@iterlin repro
+	@iterlin repro $(ONLY)
 
 plan: $(VENV)/installed
 	@iterlin plan

@@ -2,14 +2,14 @@
 
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
-from iterlin_lab.memory import limit_workers
-from iterlin_lab.runtime import begin_stage
+from iterlin_lab.runs.memory import limit_workers
+from iterlin_lab.stage import begin_stage
 
 
 def main() -> None:
-    scale, _ = begin_stage()
-    from iterlin_lab.experiments.check import trace
-    from iterlin_lab.experiments.memory import require
+    scale, *_ = begin_stage()
+    from iterlin_lab.planning.memory import require
+    from iterlin_lab.planning.trace import trace
 
     checked = trace(scale)
     require(scale)

@@ -4,12 +4,12 @@ import json
 
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
-from iterlin_lab.runtime import begin_stage
+from iterlin_lab.stage import begin_stage
 
 
 def main() -> None:
-    scale, _ = begin_stage()
-    from iterlin_lab.experiments.regime import find_regime
+    scale, *_ = begin_stage()
+    from iterlin_lab.runs.regime import find_regime
 
     layout = Layout(scale.name)
     write_text(layout.regime, json.dumps(find_regime(scale, layout.data), indent=2) + "\n")

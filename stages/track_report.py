@@ -2,13 +2,13 @@
 
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
-from iterlin_lab.runtime import begin_stage
-from iterlin_lab.tracking.cells import find_sweep
-from iterlin_lab.tracking.sync import sync
+from iterlin_lab.mlflow.cells import find_sweep
+from iterlin_lab.mlflow.sync import sync
+from iterlin_lab.stage import begin_stage
 
 
 def main() -> None:
-    scale, _ = begin_stage()
+    scale, *_ = begin_stage()
     sync(scale)
     write_text(Layout(scale.name).tracked_report, find_sweep(scale).report_hash + "\n")
 

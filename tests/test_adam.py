@@ -5,21 +5,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin_lab.claims import CLAIMS, judge
-from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments import adam, damp_ce
-from iterlin_lab.figures import FIGURES
+from iterlin_lab.experiments.adam import run as adam
+from iterlin_lab.experiments.adam import section as report_adam
+from iterlin_lab.experiments.adam.table import DRAWN, over_evaluations
+from iterlin_lab.experiments.adam.table import tables as adam_tables
+from iterlin_lab.experiments.damp_ce import run as damp_ce
+from iterlin_lab.experiments.damp_ce import section as report_damp_ce
+from iterlin_lab.experiments.damp_ce.table import tables as damp_ce_tables
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import adam as report_adam
-from iterlin_lab.report import damp_ce as report_damp_ce
-from iterlin_lab.results import read_cells
+from iterlin_lab.runs.results import read_cells
 from iterlin_lab.tables import ACCURACIES, summarise
-from iterlin_lab.tables.adam import DRAWN, over_evaluations
-from iterlin_lab.tables.adam import tables as adam_tables
-from iterlin_lab.tables.damp_ce import tables as damp_ce_tables
 from iterlin_lab.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
+from tests.whole import FAMILIES, FIGURES
 
 YES, NO, UNKNOWN = VERDICTS
 PRESETS = load(ROOT / "params.yaml").presets
@@ -146,7 +146,7 @@ def runs(shifts, noise=0.002, number=10):
 
 
 def verdicts(experiment, table):
-    return {row["id"]: row["verdict"] for row in judge(CLAIMS[experiment][1], table)}
+    return {row["id"]: row["verdict"] for row in judge(FAMILIES[experiment].claims, table)}
 
 
 @pytest.mark.parametrize(
@@ -196,6 +196,6 @@ def test_the_claim_of_damp_ce():
 def test_a_damping_of_which_a_run_did_not_fit_is_left_out_of_the_trend():
     table = damped(RISING | {"10": -50})
     table.loc[(table["cell"] == "λ = 10") & (table["run"] == 0), "outcome"] = "step_limit"
-    (row,) = judge(CLAIMS["E-DAMPCE"][1], table)
+    (row,) = judge(FAMILIES["E-DAMPCE"].claims, table)
     assert row["verdict"] == YES
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: λ = 10")

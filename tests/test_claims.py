@@ -6,9 +6,10 @@ import pytest
 from markdown_it import MarkdownIt
 from scipy import stats
 
-from iterlin_lab.claims import CLAIMS, judge
-from iterlin_lab.claims.verdicts import VERDICTS, holm, p_above, p_below
+from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.report.claims import claims_section
+from iterlin_lab.statistics import holm, p_above, p_below
+from tests.whole import FAMILIES
 
 YES, NO, UNKNOWN = VERDICTS
 CELLS = ("1", "10", "1e4", "1e6", "1e8", "inf", "tgn")
@@ -35,7 +36,7 @@ def runs(shifts=(), noise=0.002, number=10, **columns):
 
 
 def verdicts(table):
-    return {row["id"]: row["verdict"] for row in judge(CLAIMS["E-SWEEP"][1], table)}
+    return {row["id"]: row["verdict"] for row in judge(FAMILIES["E-SWEEP"].claims, table)}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_a_claim_is_reproduced_where_it_holds_and_not_where_its_opposite_does(cl
 
 
 def test_every_claim_is_covered():
-    covered = {claim.id for claim in CLAIMS["E-SWEEP"][1]}
+    covered = {claim.id for claim in FAMILIES["E-SWEEP"].claims}
     assert covered == {f"E-SWEEP-{number}" for number in range(1, 7)}
     assert set(verdicts(runs())) == covered
 
@@ -75,7 +76,7 @@ def test_too_few_runs_or_none_are_not_testable():
 def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
     table = runs({"1e4": -4})
     table.loc[(table["cell"] == "1e4") & (table["run"] == 0), "outcome"] = "step_limit"
-    (row,) = [row for row in judge(CLAIMS["E-SWEEP"][1], table) if row["id"] == "E-SWEEP-1"]
+    (row,) = [row for row in judge(FAMILIES["E-SWEEP"].claims, table) if row["id"] == "E-SWEEP-1"]
     assert row["verdict"] == YES
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
 
@@ -103,7 +104,7 @@ def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(ce
 def test_no_verdict_rests_on_runs_that_diverged(cell, unknown):
     table = runs({"10": 3, "1e6": 3, "1e8": -9, "tgn": -9, "inf": -9})
     table.loc[(table["cell"] == cell) & (table["run"] < 3), "outcome"] = "diverged"
-    rows = {row["id"]: row for row in judge(CLAIMS["E-SWEEP"][1], table)}
+    rows = {row["id"]: row for row in judge(FAMILIES["E-SWEEP"].claims, table)}
     assert {claim for claim, row in rows.items() if row["verdict"] == UNKNOWN} == unknown
     for claim in unknown:
         assert rows[claim]["evidence"].endswith(f"did not all reach their own end (diverged: 3 of 10 at K = {cell})")

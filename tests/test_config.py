@@ -122,6 +122,14 @@ def test_the_committed_parameters_are_valid():
         ("threads", 0, "scale.threads: Input should be greater than or equal to 1, got 0"),
         ("runs_at_once", 0, "scale.runs_at_once: Input should be greater than or equal to 1, got 0"),
         ("runs_at_once", 2.0, "scale.runs_at_once: Input should be a valid integer, got 2.0"),
+        ("experiments.toy", ["xor", "admm"], "scale: experiments.toy: there is no 'admm', but damp1d, xor, "),
+        ("experiments.toy", ["xor", "xor"], "scale: experiments.toy: a name is there twice in ['xor', 'xor']"),
+        ("experiments.sweep", [], "scale: experiments: sensitivity needs k_sweep, which is left out"),
+        (
+            "experiments.more",
+            [],
+            "scale: experiments must have the keys sweep, train, rescaled, toy, train_own, measure",
+        ),
         ("name", "../x", "scale.name: String should match pattern"),
     ],
 )
@@ -165,16 +173,17 @@ def test_periods():
 
 
 def test_the_names_in_the_types_are_those_of_the_registries():
-    from iterlin_lab.config import Scale
-    from iterlin_lab.experiments.training_run import SOLVERS
+    from iterlin_lab.experiments.damp_ce.settings import DampCE
+    from iterlin_lab.experiments.k_sweep.settings import KSweep
     from iterlin_lab.nets import NETS
     from iterlin_lab.nets.initialise import INITIALISERS
-    from iterlin_lab.settings import DampCE, Initialisation, KSweep
+    from iterlin_lab.runs.training import SOLVERS
+    from iterlin_lab.settings import Initialisation, Shared
 
     def names(model):
         return set(get_args(model.model_fields["name"].annotation))
 
     assert set(get_args(Initialisation)) == set(INITIALISERS)
-    assert set().union(*map(names, get_args(Scale.model_fields["net"].annotation))) == set(NETS)
+    assert set().union(*map(names, get_args(Shared.model_fields["net"].annotation))) == set(NETS)
     solvers = [solver for section in (KSweep, DampCE) for solver in get_args(section.model_fields["solver"].annotation)]
     assert set().union(*map(names, solvers)) == set(SOLVERS)

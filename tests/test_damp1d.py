@@ -1,17 +1,16 @@
 """E-DAMP1D: the task, its runs, and what tables, claims and figures make of them."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin_lab.claims import judge
-from iterlin_lab.claims.damp1d import CLAIMS
+from iterlin_lab.claims.verdicts import judge
 from iterlin_lab.config import load
 from iterlin_lab.data.quintic import points, quintic
-from iterlin_lab.experiments.damp1d import Damping, cells, roughness, train_runs
-from iterlin_lab.tables.damp1d import quantile, summary
+from iterlin_lab.experiments.damp1d.claims import CLAIMS
+from iterlin_lab.experiments.damp1d.run import Damping, cells, roughness, train_runs
+from iterlin_lab.experiments.damp1d.table import quantile, summary
 from tests.clone import ROOT
 
 SECTION = load(ROOT / "params.yaml").presets["smoke"].damp1d
@@ -106,11 +105,3 @@ def test_too_few_runs_decide_nothing():
 def test_a_quantile_of_censored_values():
     values = pd.Series([*range(1, 20), np.inf])
     assert (quantile(values, 0.95), quantile(values, 0.96)) == (19, np.inf)
-
-
-def test_keys_of_experiments_differ():
-    from iterlin_lab.experiments.training_run import PURPOSES
-
-    assert len(set(PURPOSES.values())) == len(PURPOSES)
-    drawn = {jax.random.key_data(jax.random.fold_in(jax.random.key(0), n)).tobytes() for n in PURPOSES.values()}
-    assert len(drawn) == len(PURPOSES)

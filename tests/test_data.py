@@ -11,7 +11,8 @@ from iterlin_lab.data.card import describe
 from iterlin_lab.data.originals import read_cifar10, read_mnist
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.data.splits import draw_splits
-from iterlin_lab.experiments.training_run import keys
+from iterlin_lab.runs.recipes import REGIME, RESULT
+from iterlin_lab.runs.training import keys
 from tests.clone import ROOT, Clone
 
 
@@ -105,19 +106,19 @@ def test_splits_are_disjoint_and_standardised_with_training_statistics(num_test)
 def test_every_run_draws_its_own_split_and_more_runs_leave_it_as_it_is():
     sizes = {"train": 10, "test": 10}
 
-    def drawn(run, purpose="result"):
-        return draw_splits(numbered(), sizes, keys(0, run, purpose)[0])[0]["train"][1].tolist()
+    def drawn(run):
+        return draw_splits(numbered(), sizes, keys(0, run)[0])[0]["train"][1].tolist()
 
     assert drawn(3) == drawn(3)
     assert len({tuple(drawn(run)) for run in range(5)}) == 5
     expected = jax.random.split(jax.random.fold_in(jax.random.fold_in(jax.random.key(0), 0), 3), 3)[0]
-    assert np.array_equal(jax.random.key_data(keys(0, 3, "result")[0]), jax.random.key_data(expected))
+    assert np.array_equal(jax.random.key_data(keys(0, 3)[0]), jax.random.key_data(expected))
 
 
 def test_runs_that_set_the_regime_share_no_key_with_results():
     drawn = {
         tuple(jax.random.key_data(key).tolist())
-        for purpose in ("result", "regime")
+        for purpose in (RESULT, REGIME)
         for run in range(20)
         for key in keys(0, run, purpose)
     }

@@ -7,15 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin_lab.claims import judge
-from iterlin_lab.claims.data_scaling import CLAIMS
-from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.data_scaling import cells
-from iterlin_lab.figures.data_scaling import FIGURES
+from iterlin_lab.experiments.data_scaling.claims import CLAIMS
+from iterlin_lab.experiments.data_scaling.figure import FIGURES
+from iterlin_lab.experiments.data_scaling.run import cells
+from iterlin_lab.experiments.data_scaling.section import section
+from iterlin_lab.experiments.data_scaling.table import compared, tables
 from iterlin_lab.layout import Layout
-from iterlin_lab.report.data_scaling import section
-from iterlin_lab.tables.data_scaling import compared, tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -9,15 +9,15 @@ import pytest
 
 from iterlin import Linearised
 from iterlin.two_layer.networks import TwoLayer
-from iterlin_lab.claims import decay as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import ParamsError, load
-from iterlin_lab.experiments.decay import follow_along, summary
-from iterlin_lab.experiments.two_layer_flows import network
-from iterlin_lab.figures import decay as figures
+from iterlin_lab.experiments.decay import claims
+from iterlin_lab.experiments.decay import figure as figures
+from iterlin_lab.experiments.decay import section as report
+from iterlin_lab.experiments.decay import table as tables
+from iterlin_lab.experiments.decay.run import follow_along, summary
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import decay as report
-from iterlin_lab.tables import decay as tables
+from iterlin_lab.runs.two_layer_flows import network
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 
 from iterlin import Linearised, functional
-from iterlin_lab.claims import filters as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments import filters
-from iterlin_lab.figures import filters as figures
-from iterlin_lab.figures import kernels as kernel_figures
+from iterlin_lab.experiments.augmentation.settings import compared
+from iterlin_lab.experiments.filters import claims
+from iterlin_lab.experiments.filters import figure as figures
+from iterlin_lab.experiments.filters import kernel_figure as kernel_figures
+from iterlin_lab.experiments.filters import run as filters
+from iterlin_lab.experiments.filters import section as report
+from iterlin_lab.experiments.filters import table as tables
+from iterlin_lab.experiments.filters.settings import Filters
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets import MLP, LeNet, build
 from iterlin_lab.nets.saved import save
-from iterlin_lab.report import filters as report
-from iterlin_lab.settings.filters import Filters
-from iterlin_lab.settings.lenet import compared
-from iterlin_lab.tables import filters as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS
@@ -108,7 +108,7 @@ def test_the_traced_ntk_is_that_of_the_library_and_the_sum_of_its_parts(model):
     rows = np.asarray(eqx.filter_jit(Linearised(fn, params).jacobian)(x)).reshape(3, -1)
     parts = {name: np.asarray(part) for name, part in filters.traced_ntk(model, x).items()}
     assert parts["ntk"] == pytest.approx(rows @ rows.T)
-    assert parts["ntk"] == pytest.approx(sum(parts[name] for name in filters.PARTS))
+    assert parts["ntk"] == pytest.approx(sum(parts[name] for name in filters.NTK_PARTS))
 
 
 def test_what_is_read_of_an_mlp_is_its_first_layers():
@@ -132,7 +132,7 @@ def write(layout, number=6, fraction=0.2, similarity=0.8, null=0.3, further=0.2,
             for step in (0, STEPS):
                 distance = (0.5 + further * (cell == "1") + 0.01 * draw.normal()) * step / STEPS
                 row = {"cell": cell, "run": run, "step": step, "alignment": 0.3}
-                row |= {f"distance_{part}": distance for part in ("ntk", *filters.PARTS)}
+                row |= {f"distance_{part}": distance for part in ("ntk", *filters.NTK_PARTS)}
                 kernels.append(row | {"cka_layer1": 1 - distance, "cka_layer2": 1 - distance})
     for cell in ("1", LARGE):
         drawn += [

@@ -5,15 +5,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin_lab.claims import CLAIMS
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.kernel_limit import errors, pairs
-from iterlin_lab.figures import kernel_limit as figures
+from iterlin_lab.experiments.kernel_limit import figure as figures
+from iterlin_lab.experiments.kernel_limit import section as report
+from iterlin_lab.experiments.kernel_limit import table as tables
+from iterlin_lab.experiments.kernel_limit.claims import FAMILIES
+from iterlin_lab.experiments.kernel_limit.run import errors, pairs
+from iterlin_lab.experiments.kernel_limit.settings import KernelLimit
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import kernel_limit as report
-from iterlin_lab.settings import KernelLimit
-from iterlin_lab.tables import kernel_limit as tables
 from iterlin_lab.tables.summaries import means
 from tests.clone import ROOT
 
@@ -81,16 +81,16 @@ def test_exponents_are_those_of_the_laws():
     ],
 )
 def test_the_claims(changes, expected):
-    table, claims = CLAIMS["L-KERNEL"]
-    assert table == "kernel_limit_exponents"
-    assert tuple(row["verdict"] for row in judge(claims, tables.fitted(results(**changes)))) == expected
+    (family,) = FAMILIES
+    assert family.table == "kernel_limit_exponents"
+    assert tuple(row["verdict"] for row in judge(family.claims, tables.fitted(results(**changes)))) == expected
 
 
 def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     layout = Layout("smoke")
-    layout.results.mkdir(parents=True)
-    results().to_csv(layout.results / "kernel_limit.csv", index=False)
+    (layout.results / "kernel_limit").mkdir(parents=True)
+    results().to_csv(layout.results / "kernel_limit" / "errors.csv", index=False)
     made = tables.tables(SMOKE, layout)
     figure = figures.kernel_limit(made)
     figure.canvas.draw()

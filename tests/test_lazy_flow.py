@@ -9,15 +9,15 @@ import pytest
 
 from iterlin import Linearised
 from iterlin.two_layer.networks import TwoLayer
-from iterlin_lab.claims import lazy_flow as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import ParamsError, load
-from iterlin_lab.experiments.lazy_flow import RESOLUTION, Examples, follow_along, linear_flow
-from iterlin_lab.experiments.two_layer_flows import first_pairs, flow, network
-from iterlin_lab.figures import lazy_flow as figures
+from iterlin_lab.experiments.lazy_flow import claims
+from iterlin_lab.experiments.lazy_flow import figure as figures
+from iterlin_lab.experiments.lazy_flow import section as report
+from iterlin_lab.experiments.lazy_flow import table as tables
+from iterlin_lab.experiments.lazy_flow.run import RESOLUTION, Examples, follow_along, linear_flow
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import lazy_flow as report
-from iterlin_lab.tables import lazy_flow as tables
+from iterlin_lab.runs.two_layer_flows import first_pairs, flow, network
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

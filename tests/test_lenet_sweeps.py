@@ -5,22 +5,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin_lab.claims import CLAIMS, judge
-from iterlin_lab.claims.verdicts import VERDICTS
+from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments import augmentation, batches, mnist
-from iterlin_lab.experiments.registry import EXPERIMENTS
-from iterlin_lab.figures import FIGURES
+from iterlin_lab.experiments.augmentation import run as augmentation
+from iterlin_lab.experiments.augmentation import section as report_augmentation
+from iterlin_lab.experiments.augmentation import table as tables_augmentation
+from iterlin_lab.experiments.batches import run as batches
+from iterlin_lab.experiments.batches import section as report_batches
+from iterlin_lab.experiments.batches import table as tables_batches
+from iterlin_lab.experiments.mnist import run as mnist
+from iterlin_lab.experiments.mnist import section as report_mnist
+from iterlin_lab.experiments.mnist import table as tables_mnist
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import augmentation as report_augmentation
-from iterlin_lab.report import batches as report_batches
-from iterlin_lab.report import mnist as report_mnist
 from iterlin_lab.tables import ACCURACIES
-from iterlin_lab.tables import augmentation as tables_augmentation
-from iterlin_lab.tables import batches as tables_batches
-from iterlin_lab.tables import mnist as tables_mnist
 from iterlin_lab.tables.gaps import largest_gaps
 from tests.clone import ROOT
+from tests.whole import FAMILIES, FIGURES, TRAINED, recipes
 
 YES, NO, UNKNOWN = VERDICTS
 PRESETS = load(ROOT / "params.yaml").presets
@@ -29,7 +29,7 @@ PRESETS = load(ROOT / "params.yaml").presets
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("experiment", [mnist, augmentation])
 def test_the_cells_of_mnist_and_augmentation_differ_in_the_period_alone(preset, experiment):
-    scale, name = PRESETS[preset], experiment.__name__.split(".")[-1]
+    scale, name = PRESETS[preset], experiment.__name__.split(".")[-2]
     cells, settings = experiment.cells(scale), getattr(scale, name)
     (first, *_), *others = cells.values()
     assert all(other[0]._replace(period=first.period) == first for other in others)
@@ -56,12 +56,12 @@ def test_both_kinds_of_batches_train_for_the_same_times(preset):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", TRAINED)
 def test_all_cells_of_an_experiment_have_as_many_runs_with_their_own_numbers(preset, name):
-    cells = EXPERIMENTS[name].cells(PRESETS[preset])
-    numbers = {tuple(recipe.run for recipe in recipes) for recipes in cells.values()}
+    cells = recipes(name, PRESETS[preset])
+    numbers = {tuple(recipe.run for recipe in own) for own in cells.values()}
     assert numbers == {tuple(range(getattr(PRESETS[preset], name).num_seeds))}
-    assert len({str(recipes[0]) for recipes in cells.values()}) == len(cells)
+    assert len({str(own[0]) for own in cells.values()}) == len(cells)
 
 
 def rising(run, times, shift=0.0):
@@ -160,7 +160,7 @@ def table(cells, noise=0.0005, number=6, **columns):
 
 
 def verdicts(experiment, runs):
-    return [row["verdict"] for row in judge(CLAIMS[experiment][1], runs)]
+    return [row["verdict"] for row in judge(FAMILIES[experiment].claims, runs)]
 
 
 MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "train_accuracy_after_two": 1.0}

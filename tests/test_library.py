@@ -47,7 +47,7 @@ def test_the_core_runs_without_the_pipeline():
     ]
 
 
-@pytest.mark.parametrize("module", ["iterlin_lab.cli", "iterlin_lab.runtime", "iterlin_lab.config"])
+@pytest.mark.parametrize("module", ["iterlin_lab.cli", "iterlin_lab.runs.workers", "iterlin_lab.config"])
 def test_what_computes_nothing_does_not_wait_for_jax(module):
     done = run(sys.executable, "-c", f"import sys, {module}; print({{'jax', 'pandas', 'mlflow'}} & set(sys.modules))")
     assert done.stdout.strip() == "set()", done.stderr

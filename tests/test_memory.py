@@ -3,9 +3,9 @@
 import json
 import re
 
-from iterlin_lab import memory
 from iterlin_lab.config import load
-from iterlin_lab.memory import Need
+from iterlin_lab.runs import memory
+from iterlin_lab.runs.memory import Need
 from tests.clone import ROOT, run_in
 
 GIB = 2**30
@@ -14,9 +14,9 @@ GIB = 2**30
 # Each case is a preset, what is changed in it, the bytes that are free, and those that XLA would find are needed.
 FIND = """
 import json, sys
-from iterlin_lab import memory
+from iterlin_lab.runs import memory
 from iterlin_lab.config import load
-from iterlin_lab.experiments import memory as estimates
+from iterlin_lab.planning import memory as estimates
 for preset, changes, free, needed in json.loads(sys.argv[1]):
     scale = load().presets[preset]
     sections = {name: getattr(scale, name).model_copy(update=new) for name, new in changes.items() if name != "at_once"}

@@ -13,15 +13,15 @@ from pydantic import ValidationError
 from iterlin import squared_error
 from iterlin._solvers.first_order import FirstOrder
 from iterlin.two_layer.networks import two_layer
-from iterlin_lab.claims import one_neuron as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.one_neuron import Neuron, draw, padded, regress
-from iterlin_lab.figures import one_neuron as figures
+from iterlin_lab.experiments.one_neuron import claims
+from iterlin_lab.experiments.one_neuron import figure as figures
+from iterlin_lab.experiments.one_neuron import section as report
+from iterlin_lab.experiments.one_neuron import table as tables
+from iterlin_lab.experiments.one_neuron.run import Neuron, draw, padded, regress
+from iterlin_lab.experiments.one_neuron.settings import OneNeuron
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import one_neuron as report
-from iterlin_lab.settings import OneNeuron
-from iterlin_lab.tables import one_neuron as tables
 from iterlin_lab.tables.summaries import exponents
 from tests.clone import ROOT
 

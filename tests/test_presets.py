@@ -4,23 +4,25 @@ import re
 import pytest
 from ruamel.yaml import YAML
 
+from iterlin_lab.experiments import EXPERIMENTS
 from tests.clone import ROOT
+from tests.whole import TRAINED
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 
 
 def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed():
     lines = (ROOT / "params.yaml").read_text().split("  paper: &paper\n")[1].split("\nscale:")[0].splitlines()
-    values = [line for line in lines if not line.rstrip().endswith(":") and "name: paper" not in line]
+    named = ("    name: paper", "    experiments: ")
+    values = [line for line in lines if not line.rstrip().endswith(":") and not line.startswith(named)]
     assert len(values) > 20
     assert not [line for line in values if not re.search(r" # .*([TAW] (fig\.|§|Algorithm|[A-C]\.)|assumed)", line)]
 
 
-SAID_IN_DVC_YAML = (
-    "src/iterlin_lab/config.py",
-    "src/iterlin_lab/settings/",
-    "src/iterlin_lab/layout.py",
-)  # under params and outs
+# Under params and outs, and in the matrix that names an experiment.
+SAID_IN_DVC_YAML = re.compile(
+    r"src/iterlin_lab/(config|layout|settings/\w+|experiments/(__init__|experiment|\w+/__init__|\w+/settings))\.py"
+)
 
 
 def modules(file):
@@ -39,15 +41,47 @@ def imported(file, found=frozenset()):
     for name in modules(file):
         path = "src/" + name.replace(".", "/")
         module = f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
-        if module not in found and not module.startswith(SAID_IN_DVC_YAML):
+        if module not in found and not SAID_IN_DVC_YAML.fullmatch(module):
             found = imported(module, found | {module})
     return found
+
+
+FOUND_BY_NAME = {"tables": ("table",), "plots": ("figure",), "claims": ("claims",), "report": ("section",)}
+FOUND_BY_NAME |= {"track": ("run",), "track_report": ("run",)}
+
+
+def script(name):
+    """The file that a stage runs."""
+    return "stages/" + STAGES[name]["cmd"].removeprefix("exec python stages/")
+
+
+def missing(deps, files):
+    """The files that are not in the dependencies, nor in folders there."""
+    return {file for file in files if not any(file == dep or file.startswith(f"{dep}/") for dep in deps)}
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_depends_on_the_code_that_it_runs(name):
     stage = STAGES[name]
-    assert stage["cmd"] == f"exec python stages/{name}.py"
+    assert stage["cmd"].startswith("exec python stages/")
     assert stage["desc"]
-    runs = imported(f"stages/{name}.py") | {f"stages/{name}.py"}
-    assert not {file for file in runs if not any(file == dep or file.startswith(f"{dep}/") for dep in stage["deps"])}
+    by_name = {
+        f"src/iterlin_lab/experiments/{experiment}/{module}.py"
+        for module in FOUND_BY_NAME.get(name, ())
+        for experiment in (TRAINED if name.startswith("track") else EXPERIMENTS)
+    }
+    files = {file for file in by_name if (ROOT / file).exists()} | {script(name)}
+    runs = files.union(*(imported(file) for file in files))
+    assert not missing(stage["deps"], runs)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_an_experiment_depends_on_the_code_that_it_runs_and_on_no_figure(experiment):
+    stage = STAGES[EXPERIMENTS[experiment].stage]
+    assert script(EXPERIMENTS[experiment].stage) == "stages/experiment.py"
+    run = f"src/iterlin_lab/experiments/{experiment}/run.py"
+    deps = [dep.replace("${item.experiment}", experiment) for dep in stage["deps"]]
+    assert not missing(deps, imported(run) | {run, "stages/experiment.py"} | imported("stages/experiment.py"))
+    others = {path.stem for path in (ROOT / run).parent.glob("*.py")} - {"run"}
+    assert missing(deps, {f"src/iterlin_lab/experiments/{experiment}/{module}.py" for module in others})
+    assert not any(dep.endswith(("/experiments", "/tables", "/figures", "/claims", "/report")) for dep in deps)

@@ -11,19 +11,20 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from iterlin._records import log_spaced_steps
-from iterlin_lab.claims import probes as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
 from iterlin_lab.data.prepare import npz
-from iterlin_lab.experiments import linear_probes, probes
-from iterlin_lab.figures import probes as figures
+from iterlin_lab.experiments.probes import claims
+from iterlin_lab.experiments.probes import figure as figures
+from iterlin_lab.experiments.probes import run as linear_probes
+from iterlin_lab.experiments.probes import run as probes
+from iterlin_lab.experiments.probes import section as report
+from iterlin_lab.experiments.probes import table as tables
+from iterlin_lab.experiments.probes.settings import Probes
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets import build
 from iterlin_lab.nets.saved import save
-from iterlin_lab.report import probes as report
 from iterlin_lab.settings.base import parse_period
-from iterlin_lab.settings.probes import Probes
-from iterlin_lab.tables import probes as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS
@@ -108,7 +109,7 @@ def test_every_layer_of_every_network_of_a_run_is_probed(tmp_path, monkeypatch):
     assert rows[["step", "layer"]].to_numpy().tolist() == [[0, 1], [0, 2], [7, 1], [7, 2]]
     assert rows["converged"].tolist() == [True, True, True, False]
     assert rows["test_accuracy"].isna().tolist() == [False, False, False, True]
-    splits, _ = linear_probes.draw_splits(data, scale.data.sizes, linear_probes.keys(scale.seed, 0, "result")[0])
+    splits, _ = linear_probes.draw_splits(data, scale.data.sizes, linear_probes.keys(scale.seed, 0)[0])
     second = jax.jit(lambda x: jax.vmap(model.activations)(x)[1].reshape(len(x), -1))
     examples = {name: (np.asarray(second(x), np.float64), np.asarray(y)) for name, (x, y) in splits.items()}
     assert rows.loc[1, "test_accuracy"] == linear_probes.fit_probe(examples, settings).test_accuracy
@@ -168,7 +169,8 @@ def results(layout, scale, diverged=False):
                     accuracy = 0.5 + 0.01 * run + slope * gone / layer
                     rows.append({"period": period, "run": run, "step": step, "layer": layer, "test_accuracy": accuracy})
                     rows[-1] |= probe
-    pd.DataFrame(rows).to_csv(layout.results / "probes.csv", index=False)
+    (layout.results / "probes").mkdir()
+    pd.DataFrame(rows).to_csv(layout.results / "probes" / "probes.csv", index=False)
 
 
 @pytest.mark.parametrize("diverged", [False, True])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from iterlin_lab.config import LENGTH, Params, ParamsError, load
-from iterlin_lab.experiments.registry import EXPERIMENTS
+from iterlin_lab.experiments import EXPERIMENTS, chosen
 from tests.clone import ROOT
 
 yaml = YAML(typ="safe")
@@ -85,8 +85,9 @@ def test_an_edit_leaves_params_valid_or_is_named(tmp_path, edits):
     answer = check(path)
     if isinstance(answer, Params):
         scale = answer.scale
-        names = [scale.name, *scale.k_sweep.periods, *scale.sensitivity.factors]
-        names += [name for experiment in EXPERIMENTS.values() for name in experiment.cells(scale)]
+        paths = [cell.path for experiment in EXPERIMENTS.values() for cell in experiment.cells(scale)]
+        names = [scale.name, *(part for path in paths for part in path.parts)]
+        names += [experiment.name for experiment in chosen(scale)]
         assert all(re.fullmatch(r"[a-z0-9_][a-z0-9_.-]*", name) for name in names)
         assert all(math.isfinite(value) for value in numbers(answer.model_dump()))
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iterlin_lab.data.splits import draw_splits
-from iterlin_lab.tables import ACCURACIES, interval, mean_curves, summarise
+from iterlin_lab.tables import ACCURACIES, mean_curves, summarise
+from iterlin_lab.tables.summaries import interval
 
 SIZES = st.integers(1, 4)
 PIXELS = st.sampled_from(["all the same", "different", "bytes"])

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from iterlin_lab import scratch
 from iterlin_lab.files import alone
+from iterlin_lab.runs import store as scratch
 
 
 @pytest.fixture(autouse=True)

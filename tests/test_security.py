@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin_lab import runtime
 from iterlin_lab.data.splits import read_data
+from iterlin_lab.runs import workers as runtime
 from tests.clone import ROOT, Clone
 
 CODE = [path for folder in ("src", "stages", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
@@ -111,18 +111,18 @@ COMMANDS = [
 ]
 UP = "../../../../victim"
 HOSTILE = {
-    "K": ('periods: ["1", "10", "inf"], num_seeds', f'periods: ["1", "{UP}"], num_seeds', f"k_sweep@smoke-{UP}"),
+    "K": ('periods: ["1", "10", "inf"], num_seeds', f'periods: ["1", "{UP}"], num_seeds', f"sweep@smoke-k_sweep-{UP}"),
     "K inside": (
         'periods: ["1", "10", "inf"], num_seeds',
         'periods: ["1", "../../../src"], num_seeds',
-        "k_sweep@smoke-../../../src",
+        "sweep@smoke-k_sweep-../../../src",
     ),
-    "factor": ('factors: ["0.5", "2"]', f'factors: ["{UP}"]', f"sensitivity@smoke-{UP}"),
+    "factor": ('factors: ["0.5", "2"]', f'factors: ["{UP}"]', f"rescaled@smoke-sensitivity-{UP}"),
     "scale": ("    name: smoke", "    name: ../../victim", "check@../../victim"),
     "command": (
         'periods: ["1", "10", "inf"], num_seeds',
         'periods: ["1", "$(touch executed)", "; touch executed", "`touch executed`"], num_seeds',
-        "k_sweep@smoke-; touch executed",
+        "sweep@smoke-k_sweep-; touch executed",
     ),
 }
 

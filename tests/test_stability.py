@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from iterlin_lab.claims import stability as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments import stability
-from iterlin_lab.figures import stability as figures
+from iterlin_lab.experiments.stability import claims
+from iterlin_lab.experiments.stability import figure as figures
+from iterlin_lab.experiments.stability import run as stability
+from iterlin_lab.experiments.stability import section as report
+from iterlin_lab.experiments.stability import table as tables
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import stability as report
 from iterlin_lab.settings import parse_period
-from iterlin_lab.tables import stability as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS
@@ -163,8 +163,8 @@ def test_equal_products_are_compared_after_equal_times(steps, expected):
 def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch, diverges, said):
     monkeypatch.chdir(tmp_path)
     scale, layout = PRESETS["smoke"], Layout("smoke")
-    layout.results.mkdir(parents=True)
-    results(diverges, steps=10).to_csv(layout.results / "stability.csv", index=False)
+    (layout.results / "stability").mkdir(parents=True)
+    results(diverges, steps=10).to_csv(layout.results / "stability" / "runs.csv", index=False)
     made = tables.tables(scale, layout)
     figure = figures.stability(made)
     figure.canvas.draw()

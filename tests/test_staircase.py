@@ -13,15 +13,15 @@ from sklearn.kernel_ridge import KernelRidge
 from iterlin.two_layer.growing import growing_ridge
 from iterlin.two_layer.regression import kernel_ridge
 from iterlin.two_layer.sphere import harmonic, target, uniform
-from iterlin_lab.claims import staircase as claims
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.staircase import curves, draw
-from iterlin_lab.figures import staircase as figures
+from iterlin_lab.experiments.staircase import claims
+from iterlin_lab.experiments.staircase import figure as figures
+from iterlin_lab.experiments.staircase import section as report
+from iterlin_lab.experiments.staircase import table as tables
+from iterlin_lab.experiments.staircase.run import curves, draw
+from iterlin_lab.experiments.staircase.settings import Staircase
 from iterlin_lab.layout import Layout
-from iterlin_lab.report import staircase as report
-from iterlin_lab.settings import Staircase
-from iterlin_lab.tables import staircase as tables
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS
@@ -140,8 +140,10 @@ def test_the_claims():
 def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     layout = Layout("smoke")
-    layout.results.mkdir(parents=True)
-    results(lambda d, exponent: 0.6 if exponent == 1.5 else 0.25).to_csv(layout.results / "staircase.csv", index=False)
+    (layout.results / "staircase").mkdir(parents=True)
+    results(lambda d, exponent: 0.6 if exponent == 1.5 else 0.25).to_csv(
+        layout.results / "staircase" / "errors.csv", index=False
+    )
     made = tables.tables(SMOKE, layout)
     assert made["staircase_plateaus"]["plateau"].tolist() == pytest.approx([1, 0.5, 0.2, 0])
     row = made["staircase"].query("kernel == 'NT' and dimension == 20 and exponent == 1.5").iloc[0]

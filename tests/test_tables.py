@@ -3,10 +3,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from iterlin_lab.compare import differences
+from iterlin_lab.dvc.compare import differences
 from iterlin_lab.files import whole_folder
-from iterlin_lab.results import read_cells
-from iterlin_lab.tables import ACCURACIES, interval, mean_curves, summarise
+from iterlin_lab.runs.results import read_cells
+from iterlin_lab.tables import ACCURACIES, mean_curves, summarise
+from iterlin_lab.tables.summaries import interval
 
 
 def test_the_interval_is_that_of_scipy_and_leaves_out_missing_values():

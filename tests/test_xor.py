@@ -8,17 +8,17 @@ import pytest
 from matplotlib.figure import Figure
 
 from iterlin import ClosedForm, Every, FirstOrder, Ridge, functional
-from iterlin_lab.claims import CLAIMS, judge
-from iterlin_lab.claims.verdicts import VERDICTS
-from iterlin_lab.claims.xor import RANDOM
+from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
 from iterlin_lab.data.xor import CENTRES, draw
-from iterlin_lab.experiments.xor import alignments, features, method, start, train_group
-from iterlin_lab.figures.xor import FIGURES
+from iterlin_lab.experiments.xor.claims import RANDOM
+from iterlin_lab.experiments.xor.figure import FIGURES
+from iterlin_lab.experiments.xor.run import alignments, features, method, start, train_group
+from iterlin_lab.experiments.xor.section import section
+from iterlin_lab.experiments.xor.table import summarise
 from iterlin_lab.nets import build
-from iterlin_lab.report.xor import xor as section
-from iterlin_lab.tables.xor import summarise
 from tests.clone import ROOT
+from tests.whole import FAMILIES
 
 YES, NO, UNKNOWN = VERDICTS
 SMOKE = load(ROOT / "params.yaml").presets["smoke"]
@@ -139,7 +139,7 @@ def runs(slopes=(("K", -0.02), ("λ", -0.02)), accuracy=0.0, level=0.98, noise=0
 
 
 def verdicts(table):
-    return {row["id"]: row["verdict"] for row in judge(CLAIMS["E-XOR"][1], table)}
+    return {row["id"]: row["verdict"] for row in judge(FAMILIES["E-XOR"].claims, table)}
 
 
 def test_each_claim_is_reproduced_where_it_holds():
@@ -169,7 +169,7 @@ def test_too_few_or_too_noisy_runs_give_no_verdict():
 def test_runs_that_did_not_fit_leave_the_claims_of_their_dial_open(dial, unknown, outcome):
     table = runs()
     table.loc[(table["dial"] == dial) & (table["cell"] == CELLS[dial][2]) & (table["run"] < 3), "outcome"] = outcome
-    rows = judge(CLAIMS["E-XOR"][1], table)
+    rows = judge(FAMILIES["E-XOR"].claims, table)
     assert {row["id"][-1] for row in rows if row["verdict"] == UNKNOWN} == unknown
     said = f"(diverged: 3 of 10 at {dial} = {CELLS[dial][2]})"
     assert all(row["evidence"].endswith(said) == (outcome == "diverged") for row in rows if row["id"][-1] in unknown)

@@ -3,14 +3,16 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from iterlin_lab.config import ParamsError, Scale, load
-from iterlin_lab.endings import stop_with_a_word
+from iterlin_lab.dvc.jobs import reproduce, stop
+from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone
-from iterlin_lab.jobs import reproduce, stop
 from iterlin_lab.layout import Layout
-from iterlin_lab.plan import cells_of, hours, make_plan, pending, table
+from iterlin_lab.planning.plan import cells_of, hours, make_plan, not_estimated, pending, table
+from iterlin_lab.runs.stopping import stop_with_a_word
 
 
 def main() -> None:
@@ -20,6 +22,8 @@ def main() -> None:
     for run in (check, plan, repro, check_report, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
+        if run is repro:
+            command.add_argument("names", nargs="*", metavar="NAME", help="these experiments alone, and what they need")
     command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
     arguments = vars(parser.parse_args())
     try:
@@ -36,45 +40,62 @@ def check(scale: Scale) -> None:
 
 def plan(scale: Scale) -> None:
     """say how long the training may take here, and how much memory and disk"""
-    print(table(make_plan(scale)))
+    print(table(make_plan(scale), not_estimated(scale)))
 
 
-def repro(scale: Scale) -> None:
+def repro(scale: Scale, names: Sequence[str] = ()) -> None:
     """run what `dvc repro` would, unless it may take longer than an hour, and say what ran and where the report is"""
     stop_with_a_word("iterlin repro", first=stop)
+    targets = _stages(scale, names)
     if os.environ.get("YES") != "1":
-        _ask(scale)
+        _ask(scale, targets)
     with alone(Path(".cache/repro.lock"), "this pipeline"):
-        ran = reproduce(scale)
+        ran = reproduce(scale, targets)
     trained = set(cells_of(scale)) & set(ran)
+    print(f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.")
+    if names:
+        return
     report = Layout(scale.name).report
     print(
-        f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.\n"
         f"The report:     {report}/index.html (or {report}/REPORT.md)\n"
         f"All runs:       make ui, then open the address that it prints\n"
         f"Change things:  edit params.yaml, then make repro again"
     )
 
 
-def _ask(scale: Scale) -> None:
+def _stages(scale: Scale, names: Sequence[str]) -> list[str]:
+    """The stages of these experiments, and of those that they read.
+
+    **Raises**: `SystemExit` with one line for a name that params.yaml does not have.
+    """
+    known = {experiment.name: experiment for experiment in chosen(scale)}
+    for name in names:
+        if name not in known:
+            sys.exit(f"there is no experiment {name!r}, but {', '.join(known)}")
+    wanted = dict.fromkeys(each for name in names for each in (*known[name].reads, name))
+    return [stage for name in wanted for stage in known[name].stages(scale)]
+
+
+def _ask(scale: Scale, targets: Sequence[str]) -> None:
     """Exits with the plan if the run may take longer than an hour."""
-    rows = make_plan(scale)
+    rows = [row for row in make_plan(scale) if not targets or set(row["cells"]) & set(targets)]
     if hours(rows) > 1 and hours(rows := pending(rows)) > 1:
         sys.exit(
-            f"{table(rows)}\nThis may take more than an hour, so nothing was started. To start it: make repro YES=1"
+            f"{table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "
+            "To start it: make repro YES=1"
         )
 
 
 def check_report(scale: Scale) -> None:
     """recompute what is stale or missing, and compare the tables with the committed ones"""
-    import iterlin_lab.compare as compare  # pandas is slow to import
+    import iterlin_lab.dvc.compare as compare  # pandas is slow to import
 
     stale = compare.stale_stages()
     repro(scale)
     print(f"\nStale stages, whose committed results are not those of this code: {', '.join(stale) or 'none'}")
     lines = [
         f"{path}: {line}"
-        for path in (Layout(scale.name).tables / f"{name}.csv" for name in compare.TABLES)
+        for path in compare.tables(scale)
         for line in compare.differences(compare.committed(path), compare.read(path))
     ]
     if lines:
@@ -87,7 +108,7 @@ def check_report(scale: Scale) -> None:
 
 def sync(scale: Scale, again: bool) -> None:
     """show in MLflow what DVC has and MLflow has not"""
-    import iterlin_lab.tracking.sync as tracking
-    from iterlin_lab.tracking.place import uri
+    from iterlin_lab.mlflow import sync as tracking
+    from iterlin_lab.mlflow.place import uri
 
     print(f"{tracking.sync(scale, again)} new cells in MLflow at {uri()}")

@@ -1,128 +1,66 @@
 """params.yaml, checked: a wrong value is one line that names its key, before anything is computed."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 from ruamel.yaml import YAML
 
-from iterlin_lab.settings import (
-    MLP,
-    MNIST,
-    XOR,
-    AdamCells,
-    Augmented,
-    Batches,
-    Count,
-    Damp1D,
-    DampCE,
-    Data,
-    DataScaling,
-    Decay,
-    Filters,
-    FixedRate,
-    FlowCheck,
-    KernelLimit,
-    KSweep,
-    LazyFlow,
-    LeNet,
-    Name,
-    OneNeuron,
-    Probes,
-    Sensitivity,
-    Solved,
-    Stability,
-    StableRate,
-    Staircase,
-    Strict,
-    Training,
-    require_examples,
-    shown,
-)
+from iterlin_lab.experiments import EXPERIMENTS, chosen
+from iterlin_lab.settings import Name, Shared, Strict, short
 
 PARAMS = Path("params.yaml")
 # Of unions, which stand under these names: pydantic puts the tags into the path of a key.
 UNIONS = ("net", "regime", "solver")
 TAGS = ("lenet", "mlp", "fixed", "stable", "gradient_descent", "flow", "adam", "truncated")
 LENGTH = 300  # characters of what is said about one value
+STAGES = tuple(dict.fromkeys(experiment.stage for experiment in EXPERIMENTS.values()))
 
 
 class ParamsError(Exception):
     """What is wrong in params.yaml, a line an error."""
 
 
-class Scale(Strict):
-    """One preset: everything that a run of the pipeline depends on."""
+class _Chosen(Shared):
+    """What all share, and which experiments there are, by the stage of dvc.yaml that runs them."""
 
-    name: Name
-    threads: Count
-    runs_at_once: Count
-    precision: Literal["float32", "tensorfloat32", "bfloat16"]
-    seed: Annotated[int, Field(ge=0, lt=2**31)]
-    data: Data
-    net: Annotated[LeNet | MLP, Field(discriminator="name")]
-    regime: Annotated[FixedRate | StableRate, Field(discriminator="rule")]
-    training: Training
-    k_sweep: KSweep
-    tgn_baseline: Solved
-    sensitivity: Sensitivity
-    flow_check: FlowCheck
-    damp1d: Damp1D
-    adam: AdamCells
-    damp_ce: DampCE
-    xor: XOR
-    mnist: MNIST
-    augmentation: Augmented
-    probes: Probes
-    filters: Filters
-    stability: Stability
-    batches: Batches
-    data_scaling: DataScaling
-    kernel_limit: KernelLimit
-    staircase: Staircase
-    lazy_flow: LazyFlow
-    decay: Decay
-    one_neuron: OneNeuron
+    experiments: Annotated[dict[str, list[str]], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        batch, n = self.training.batch_size, self.data.num_train
-        if batch is not None and batch > n:
-            raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")
-        if batch is not None and self.k_sweep.solver.name == "flow":
-            raise ValueError("training.batch_size must be null: the k_sweep.solver flow needs full batches")
-        if "1" not in self.k_sweep.periods:
-            raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
-        around = self.sensitivity
-        if not {"1"} <= set(around.periods) <= set(self.k_sweep.periods):
-            raise ValueError('sensitivity.periods must contain "1" and be among k_sweep.periods')
-        if around.num_seeds > self.k_sweep.num_seeds:
-            raise ValueError("sensitivity.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
-        if "1" in around.factors:
-            raise ValueError('sensitivity.factors must not contain "1": that is the sweep itself')
-        for section in ("tgn_baseline", "flow_check", "adam", "damp_ce"):
-            if getattr(self, section).num_seeds > self.k_sweep.num_seeds:
-                raise ValueError(f"{section}.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
-        if "1" not in self.xor.periods:
-            raise ValueError('xor.periods must contain "1": every K is compared with K = 1')
-        for section in ("batches", "augmentation"):
-            if (size := getattr(self, section).batch_size) > n:
-                raise ValueError(f"{section}.batch_size is {size}, more than data.num_train, which is {n}")
-        if self.net.name == "mlp" and self.net.depth < 2:
-            raise ValueError(f"net.depth must be at least 2: probes read two hidden layers, got {self.net.depth}")
-        if len(self.augmentation.periods) < 2:
-            raise ValueError('augmentation.periods must contain a K besides "1": the two are compared')
-        if self.filters.num_examples > n:
-            raise ValueError(f"filters.num_examples must not exceed data.num_train, which is {n}")
-        try:
-            require_examples(self.data.name, self.data_scaling.splits(max(self.data_scaling.sizes)))
-        except ValueError as error:
-            raise ValueError(f"data_scaling: with the largest of its sizes as num_train, {error}") from None
-        if batch is not None and self.data_scaling.solver.name == "flow":
-            raise ValueError("training.batch_size must be null: the data_scaling.solver flow needs full batches")
-        if batch is not None and batch > min(self.data_scaling.sizes):
-            raise ValueError(f"training.batch_size is {batch}, more than the smallest of data_scaling.sizes")
+    def _known(self) -> Self:
+        if set(self.experiments) != set(STAGES):
+            raise ValueError(f"experiments must have the keys {', '.join(STAGES)}, got {short(list(self.experiments))}")
+        for stage, names in self.experiments.items():
+            known = [experiment.name for experiment in EXPERIMENTS.values() if experiment.stage == stage]
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"experiments.{stage}: there is no {short(name)}, but {', '.join(known)}")
+            if len(set(names)) < len(names):
+                raise ValueError(f"experiments.{stage}: a name is there twice in {short(names)}")
         return self
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        names = {experiment.name for experiment in chosen(self)}
+        for experiment in chosen(self):
+            if missing := [name for name in experiment.reads if name not in names]:
+                raise ValueError(f"experiments: {experiment.name} needs {missing[0]}, which is left out")
+        return self
+
+    @model_validator(mode="after")
+    def _consistent_sections(self) -> Self:
+        for experiment in EXPERIMENTS.values():
+            experiment.check(experiment.of(self))
+        return self
+
+
+if TYPE_CHECKING:
+    Scale = Any
+else:
+    # One preset: everything that a run of the pipeline depends on.
+    Scale = create_model(
+        "Scale", __base__=_Chosen, **{name: (experiment.settings, ...) for name, experiment in EXPERIMENTS.items()}
+    )
 
 
 class Params(Strict):
@@ -159,7 +97,7 @@ def _line(path: Path, error) -> str:
     path_of_key = zip((None, *error["loc"]), error["loc"], strict=False)
     key = ".".join(str(part) for above, part in path_of_key if not (above in UNIONS and part in TAGS))
     message = error["msg"].removeprefix("Value error, ")
-    got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {shown(error['input'])}"
+    got = "" if "got" in message or error["type"] in ("missing", "value_error") else f", got {short(error['input'])}"
     return _plain(f"{path}: {key or 'top level'}: {message}{got}")
 
 

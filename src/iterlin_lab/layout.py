@@ -7,10 +7,9 @@ class Layout:
     """The paths of one scale, relative to the project's folder; dvc.yaml declares the same ones."""
 
     def __init__(self, scale: str):
+        self.scale = scale
         self.data = Path(f"data/{scale}.npz")
         self.data_card = Path(f"data/{scale}.json")
-        self.mnist_data = Path(f"data/{scale}-mnist.npz")
-        self.mnist_card = Path(f"data/{scale}-mnist.json")
         self.results = Path(f"results/{scale}")
         self.regime = self.results / "regime.json"
         self.report = Path(f"reports/{scale}")
@@ -20,3 +19,7 @@ class Layout:
         self.evidence = self.report / "evidence.json"
         self.tracked = Path(f"tracking/{scale}.json")
         self.tracked_report = Path(f"tracking/{scale}-report.txt")
+
+    def data_of(self, experiment: str) -> Path:
+        """The data of an experiment that has its own."""
+        return Path(f"data/{self.scale}-{experiment}.npz")

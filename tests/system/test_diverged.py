@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from iterlin_lab.figures.k_sweep import CROSS, curves
-from iterlin_lab.report.diverged import diverged
-from iterlin_lab.tables import diverged_runs
+from iterlin_lab.experiments.k_sweep.figure import curves
+from iterlin_lab.experiments.sensitivity.section import diverged
+from iterlin_lab.experiments.sensitivity.table import diverged_runs
+from iterlin_lab.figures.panels import CROSS
 from tests.clone import Clone
 
 CAUSE = 'ηλ_max = 5.3 is above 2: explicit steps are unstable, so lower it; "below" 2'
@@ -56,8 +57,7 @@ def test_where_none_diverged_nothing_is_said():
 def test_a_curve_has_a_cross_where_it_loses_a_run(number, expected):
     points = pd.DataFrame({"cell": ["1", "1", "1e4", "1e4"], "step": [0, 100, 0, 40], "x": [0.1, 0.9, 0.1, 0.5]})
     parts = {f"network_test_accuracy_{part}": points["x"] for part in ("mean", "low", "high")}
-    table = through_csv(diverged_runs({"1": RUNS.head(number)}))
-    figure = curves({"k_sweep_curves": points.assign(**parts), "diverged": table})
+    figure = curves({"k_sweep_curves": points.assign(**parts), "k_sweep_runs": through_csv(RUNS.head(number))})
     crosses = [line for line in figure.axes[0].get_lines() if line.get_marker() == CROSS["marker"]]
     assert [xy for line in crosses for xy in np.asarray(line.get_xydata()).tolist()] == expected
     plt.close(figure)

@@ -20,8 +20,8 @@ def test_the_bytes_do_not_depend_on_how_many_cells_run_at_once(clone, tmp_path):
     assert "33 stages ran, 15 of them trained a cell" in done.stdout
     assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
     other = Clone(tmp_path, "smoke")
-    other.repro("k_sweep@smoke-10", "tgn_baseline@smoke")
-    for cell in ("results/smoke/k_sweep/10", "results/smoke/tgn"):
+    other.repro("sweep@smoke-k_sweep-10", "train@smoke-tgn_baseline")
+    for cell in ("results/smoke/k_sweep/10", "results/smoke/tgn_baseline"):
         assert len(other.bytes_below(cell)) > 2
         assert other.bytes_below(cell) == clone.bytes_below(cell)
 
@@ -30,6 +30,46 @@ def test_then_there_is_nothing_to_do(clone):
     done = clone.run("iterlin", "repro", JOBS="3")
     assert "0 stages ran" in done.stdout
     assert "at once" not in done.stdout
+
+
+def test_some_experiments_run_with_what_they_need_and_a_wrong_name_is_one_line(tmp_path):
+    clone = Clone(tmp_path, "smoke")
+    done = clone.run("iterlin", "repro", "kernel_limit", "staircase", JOBS="2")
+    assert "3 stages ran, 0 of them trained a cell" in done.stdout
+    assert {path.name for path in (clone.folder / "results/smoke").iterdir()} == {
+        "check.txt",
+        "kernel_limit",
+        "staircase",
+    }
+    done = clone.run("iterlin", "repro", "admm", check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("there is no experiment 'admm', but k_sweep, ")
+
+
+EXPERIMENTS = """\
+    experiments: &all   # by the stage of dvc.yaml that runs them; what is not listed is left out of everything
+      sweep: [k_sweep]
+      rescaled: [sensitivity]
+      train: [tgn_baseline, adam, damp_ce, augmentation, batches, data_scaling, stability, flow_check]
+      train_own: [mnist]
+      measure: [probes, filters]
+      toy: [xor, damp1d, kernel_limit, staircase, lazy_flow, decay, one_neuron]
+"""
+TWO = """    experiments: &all
+      {sweep: [], rescaled: [], train: [], train_own: [], measure: [], toy: [kernel_limit, staircase]}
+"""
+
+
+def test_what_params_yaml_leaves_out_is_nowhere(tmp_path):
+    clone = Clone(tmp_path, "smoke")
+    clone.edit(EXPERIMENTS, TWO)
+    clone.run("iterlin", "repro")
+    report = clone.folder / "reports/smoke"
+    assert {path.stem.split("_")[0] for path in (report / "tables").iterdir()} == {"kernel", "staircase"}
+    assert {path.stem for path in (report / "figures").iterdir()} == {"kernel_limit", "staircase"}
+    assert "E-SWEEP" not in (report / "REPORT.md").read_text()
+    assert (report / "index.html").read_text().count("<svg") == 2
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
@@ -52,7 +92,7 @@ def test_where_a_cell_fails_the_others_are_kept(clone):
     assert "no Adam today" in done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert last == "tgn_baseline@smoke failed; the others are kept. Run the same command again once it is mended"
-    assert "Running stage 'k_sweep@smoke-100'" in done.stdout
+    assert "Running stage 'sweep@smoke-k_sweep-100'" in done.stdout
     assert "tables@smoke" not in done.stdout
     stage.write_text(code)
     done = clone.run("iterlin", "repro")

@@ -13,7 +13,7 @@ from tests.clone import Clone
 from tests.system.kills import ENOUGH, below, command_of, kills, start, trainers, until_it_ends
 
 CELL = "results/smoke/k_sweep/10"
-REPRO = ("dvc", "--wait-for-lock", "repro", "--single-item", "--force", "k_sweep@smoke-10")
+REPRO = ("dvc", "--wait-for-lock", "repro", "--single-item", "--force", "sweep@smoke-k_sweep-10")
 UP_TO_DATE = "Data and pipelines are up to date."
 
 
@@ -112,7 +112,7 @@ def test_a_lock_file_that_was_cut_off_is_mended(clone, undisturbed, cut):
     assert {name: clone.bytes_below(name) for name in undisturbed} == undisturbed
 
 
-@pytest.mark.parametrize("command", [("dvc", "repro", "-f", "-s", "k_sweep@smoke-10"), ("iterlin", "repro")])
+@pytest.mark.parametrize("command", [("dvc", "repro", "-f", "-s", "sweep@smoke-k_sweep-10"), ("iterlin", "repro")])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number):
     process = start(afresh, *command)
@@ -132,7 +132,7 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
     if command[0] == "iterlin":
         assert f"iterlin repro: stopped by {number.name}. Finished runs and checkpoints are kept: run the" in output
     elif number == signal.SIGINT:
-        assert "k_sweep@smoke-10: stopped by SIGINT. Finished runs and checkpoints are kept" in output
+        assert "sweep@smoke-k_sweep-10: stopped by SIGINT. Finished runs and checkpoints are kept" in output
     assert "Traceback" not in output
     afresh.run(*command)
     assert cell(afresh) == expected(undisturbed)
@@ -141,12 +141,14 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
 
 @pytest.mark.parametrize("blocks", [0, 2, 20])  # of 1024 bytes: what fits is nothing, the log, checkpoints
 def test_a_full_disk_is_one_line_and_costs_nothing(afresh, undisturbed, blocks):
-    stage = {"DVC_STAGE": "k_sweep@smoke-10", "DVC_ROOT": str(afresh.folder)}
+    stage = {"DVC_STAGE": "sweep@smoke-k_sweep-10", "DVC_ROOT": str(afresh.folder)}
     process = start(afresh, "bash", "-c", f"ulimit -f {blocks}; exec python stages/k_sweep.py", **stage)
     output, _ = process.communicate(timeout=ENOUGH)
     assert process.returncode == 1, output
     last = output.strip().splitlines()[-1]
-    assert last.startswith("k_sweep@smoke-10: File too large: free some space. Finished runs and checkpoints are kept")
+    assert last.startswith(
+        "sweep@smoke-k_sweep-10: File too large: free some space. Finished runs and checkpoints are kept"
+    )
     assert "Traceback" not in output
     afresh.run(*REPRO)
     assert cell(afresh) == expected(undisturbed)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from iterlin_lab.data import digits
-from iterlin_lab.experiments.recipe import Recipe
-from iterlin_lab.runtime import LIBRARIES
+from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.workers import LIBRARIES
 from tests.clone import ROOT, environment
 from tests.system.kills import ENOUGH, kills
 
@@ -67,7 +67,7 @@ def trained(folder, case):
     """In a process of its own: a checkpoint after every few evaluations."""
     os.chdir(folder)
     from iterlin._progress import Keeper
-    from iterlin_lab.experiments.training_run import run_kept
+    from iterlin_lab.runs.training import run_kept
 
     sync = os.fsync
 

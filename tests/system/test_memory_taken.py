@@ -10,17 +10,19 @@ from tests.clone import ROOT, Clone, run_in
 MEASURE = """
 import json, resource, sys
 from iterlin_lab.config import load
-from iterlin_lab.runtime import prepare_jax
+from iterlin_lab.runs.workers import prepare_jax
 preset, net = json.loads(sys.argv[1])
 scale = load().presets[preset]
 scale = scale.model_copy(update={"net": scale.net.model_copy(update=net)})
 prepare_jax(scale)
 from iterlin_lab.data import digits
-from iterlin_lab.experiments.k_sweep import recipe, tgn_recipe
-from iterlin_lab.experiments.memory import compiled_memory, estimate_memory
-from iterlin_lab.experiments.training_run import run_many
+from tests.whole import recipes
+from iterlin_lab.planning.memory import compiled_memory, estimate_memory
+from iterlin_lab.runs.training import run_many
 images, labels, official_test, _ = digits.load()
-made = recipe(scale, 1e-6, "10", 0) if preset == "laptop" else tgn_recipe(scale, 0)
+name = "k_sweep" if preset == "laptop" else "tgn_baseline"
+made = recipes(name, scale)["1e4" if preset == "laptop" else "tgn"][0]
+made = made if made.learning_rate is None else made._replace(learning_rate=1e-6)
 short = made._replace(training=made.training | {"num_steps": 3, "first_record": 3})
 run_many([short], {"images": images, "labels": labels, "official_test": official_test}, [lambda record: None])
 peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

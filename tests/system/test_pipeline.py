@@ -9,7 +9,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from iterlin_lab.experiments.registry import EXPERIMENTS, LECTURE
+from iterlin_lab.experiments import EXPERIMENTS
 from tests.clone import Clone, run_in
 
 READERS = {"tables", "plots", "plots_page", "claims", "report", "track", "track_report"}
@@ -41,9 +41,11 @@ def table(clone, name):
 
 
 def test_one_command_makes_everything(clone):
-    cells = {f"k_sweep@smoke-{K}" for K in ("1", "10", "inf")} | {f"sensitivity@smoke-{f}" for f in ("0.5", "2")}
-    ways = {"tgn_baseline", "flow_check", "damp1d", "xor", "stability", "probes", "filters", *EXPERIMENTS, *LECTURE}
-    assert clone.first == cells | READERS | ways | {"check", "prepare_data", "prepare_mnist", "regime"}
+    cells = {f"sweep@smoke-k_sweep-{K}" for K in ("1", "10", "inf")} | {
+        f"rescaled@smoke-sensitivity-{f}" for f in ("0.5", "2")
+    }
+    ways = {f"{one.stage}@smoke-{one.name}" for one in EXPERIMENTS.values() if not one.split}
+    assert clone.first == cells | READERS | ways | {"check", "prepare", "prepare_own@smoke-mnist", "regime"}
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
@@ -115,11 +117,11 @@ import jax, numpy as np
 from iterlin_lab.config import load as load_params
 from iterlin import accuracy
 from iterlin_lab.data.splits import draw_splits
-from iterlin_lab.experiments.training_run import keys
+from iterlin_lab.runs.training import keys
 from iterlin_lab.nets.saved import load
 scale, data = load_params().scale, dict(np.load("data/smoke.npz"))
 model, description = load(Path("results/smoke/k_sweep/10/models/1.eqx"))
-splits, (mean, deviation) = draw_splits(data, scale.data.sizes, keys(scale.seed, 1, "result")[0])
+splits, (mean, deviation) = draw_splits(data, scale.data.sizes, keys(scale.seed, 1)[0])
 assert (description["mean"], description["deviation"]) == (mean, deviation)
 x, y = splits["test"]
 print(accuracy(jax.vmap(model)(x), y))
@@ -132,14 +134,14 @@ print(accuracy(jax.vmap(model)(x), y))
 def test_the_bytes_do_not_depend_on_how_many_runs_share_the_machine(clone):
     before = clone.bytes_below("results/smoke/k_sweep/10")
     clone.run("rm", "-rf", ".cache/runs", "results/smoke/k_sweep/10")
-    assert clone.repro("-f", "-s", "k_sweep@smoke-10", ITERLIN_WORKERS="1") == {"k_sweep@smoke-10"}
+    assert clone.repro("-f", "-s", "sweep@smoke-k_sweep-10", ITERLIN_WORKERS="1") == {"sweep@smoke-k_sweep-10"}
     assert clone.bytes_below("results/smoke/k_sweep/10") == before
 
 
 def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
     before, shown_before = clone.bytes_below("results/smoke/k_sweep"), set(runs(client))
     clone.edit('periods: ["1", "10", "inf"], num_seeds: 2}', 'periods: ["1", "10", "100", "inf"], num_seeds: 2}')
-    assert clone.repro() == READERS | {"check", "k_sweep@smoke-100"}
+    assert clone.repro() == READERS | {"check", "sweep@smoke-k_sweep-100"}
     assert before.items() <= clone.bytes_below("results/smoke/k_sweep").items()
     assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "100", "inf", "tgn"]
     shown = runs(client)
@@ -158,7 +160,7 @@ def test_one_more_seed_keeps_the_old_runs(clone):
     before = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
     clone.run("rm", "-rf", ".cache/runs")
     clone.edit('"10", "inf"], num_seeds: 2}', '"10", "inf"], num_seeds: 3}')
-    assert clone.repro() == READERS | {"check"} | {f"k_sweep@smoke-{K}" for K in ("1", "10", "inf")}
+    assert clone.repro() == READERS | {"check"} | {f"sweep@smoke-k_sweep-{K}" for K in ("1", "10", "inf")}
     after = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
     pd.testing.assert_frame_equal(after.head(2), before)
     assert after["run"].tolist() == [0, 1, 2]
@@ -168,7 +170,7 @@ def test_one_more_seed_keeps_the_old_runs(clone):
 def test_finished_runs_are_not_trained_again(clone):
     kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
     clone.run("rm", "-rf", "results/smoke/k_sweep/10")
-    assert clone.repro("-f", "-s", "k_sweep@smoke-10") == {"k_sweep@smoke-10"}
+    assert clone.repro("-f", "-s", "sweep@smoke-k_sweep-10") == {"sweep@smoke-k_sweep-10"}
     assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
     assert len(kept) == 9
 

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from iterlin_lab import runlog, scratch
-from iterlin_lab.experiments.training_run import Recipe, run_kept
+from iterlin_lab.runs import runlog
+from iterlin_lab.runs import store as scratch
+from iterlin_lab.runs.training import Recipe, run_kept
 
 RECIPE = Recipe(
     seed=0,
@@ -63,7 +64,7 @@ def test_each_run_is_kept_for_itself_and_is_not_trained_again(data, monkeypatch)
         head, records = runlog.read(folder)
         assert head["run"] == json.loads(content["run.json"])["run"] == number
         assert len(records) == len(content["curve.csv"].splitlines()) - 1
-    monkeypatch.setattr("iterlin_lab.experiments.training_run.run_many", None)
+    monkeypatch.setattr("iterlin_lab.runs.training.run_many", None)
     assert trained(data, [2, 0], 3)[0] == [folders[2], folders[0]]
 
 

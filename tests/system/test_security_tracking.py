@@ -20,7 +20,7 @@ from tests.hostile import JUNK, answering, mlflow_like
 SYNC = """
 import os, sys
 from iterlin_lab.config import load
-from iterlin_lab.tracking.sync import sync
+from iterlin_lab.mlflow.sync import sync
 for address in sys.argv[1:]:
     os.environ["MLFLOW_TRACKING_URI"] = address
     print(address, sync(load().scale, again=True))
@@ -41,7 +41,7 @@ def clone(tmp_path_factory):
     (clone.folder / "data/smoke.json").write_text(json.dumps(card | {"source": "", "licence": ""}))
     (clone.folder / "results/smoke/regime.json").write_text('{"learning_rate": 0.1}')
     with (clone.folder / "dvc.lock").open("w") as lock:
-        YAML(typ="safe").dump({"stages": {"k_sweep@smoke-10": {"outs": [{"md5": "0"}]}}}, lock)
+        YAML(typ="safe").dump({"stages": {"sweep@smoke-k_sweep-10": {"outs": [{"md5": "0"}]}}}, lock)
     row = {"run": 0, "outcome": "fitted", "steps": 3} | dict.fromkeys(ACCURACIES, 0.5)
     pd.DataFrame([row]).to_csv(cell / "runs.csv", index=False)
     pd.DataFrame({"run": [0, 0], "step": [0, 3], "network_test_accuracy": [0.1, 0.5]}).to_csv(cell / "curves.csv")

@@ -13,7 +13,7 @@ from tests.clone import ROOT, Clone, environment
 from tests.server import Line, free_port, mlflow_server
 from tests.system.shown import client, levels, shown, sync
 
-STAGES = ("k_sweep@smoke-10", "sensitivity@smoke-0.5")
+STAGES = ("sweep@smoke-k_sweep-10", "rescaled@smoke-sensitivity-0.5")
 CELLS = {"K = 10": "k_sweep/10", "K = 1, η × 0.5": "sensitivity/0.5/1", "K = 10, η × 0.5": "sensitivity/0.5/10"}
 COMPLETE = {"sweep": 1, "cell": 3, "seed": 6}
 
@@ -142,12 +142,12 @@ def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
 import json, sys, warnings
 import mlflow, numpy as np
 from iterlin_lab.config import load
-from iterlin_lab.experiments.training_run import initial, keys
+from iterlin_lab.runs.training import initial, keys
 mlflow.set_tracking_uri("sqlite:///mlflow.db")
 model, scale, accuracies = mlflow.pyfunc.load_model(f"runs:/{sys.argv[1]}/network"), load().scale, []
 warnings.simplefilter("error")  # MLflow's own imports warn
 for run in range(2):
-    split_key, init_key, _ = keys(scale.seed, run, "result")
+    split_key, init_key, _ = keys(scale.seed, run)
     data = dict(np.load("data/smoke.npz"))
     _, splits, of = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
     x, y = (np.asarray(part) for part in splits["test"])
@@ -171,12 +171,12 @@ def test_the_example_of_the_documentation_runs(clone, own):
 def test_runs_appear_as_their_logs_grow(clone, own, word, status):
     folder = clone.folder / ".cache/training/these/0"
     folder.mkdir(parents=True, exist_ok=True)
-    head = {"stage": "k_sweep@smoke-inf", "run": 0, "started": time.time()}
+    head = {"stage": "sweep@smoke-k_sweep-inf", "run": 0, "started": time.time()}
     record = {"seconds": 1, "step": 0, "network_test_accuracy": 0.5, "proxy_test_accuracy": 0.4}
     record |= {"network_train_loss": 1.0, "feature_updates": 0}
     (folder / "log.jsonl").write_text(f"{json.dumps(head)}\n{json.dumps(record)}\n")
-    env = environment(PYTHONPATH=str(clone.folder / "src"), DVC_STAGE="k_sweep@smoke-inf", ITERLIN_LIVE_AFTER="0")
-    command = [sys.executable, "-m", "iterlin_lab.tracking.live", "K = inf", str(head["started"] - 1)]
+    env = environment(PYTHONPATH=str(clone.folder / "src"), DVC_STAGE="sweep@smoke-k_sweep-inf", ITERLIN_LIVE_AFTER="0")
+    command = [sys.executable, "-m", "iterlin_lab.mlflow.live", "K = inf", str(head["started"] - 1)]
     with subprocess.Popen(command, cwd=clone.folder, env=env, stdin=-1, stderr=-1, text=True) as watcher:
         deadline = time.monotonic() + 30
         while not (run := shown(own).get("K = inf (live)")) or not run.data.metrics or run.info.status != "RUNNING":
@@ -197,8 +197,8 @@ def test_runs_appear_as_their_logs_grow(clone, own, word, status):
 def test_training_goes_on_where_no_server_answers(clone):
     settings = {"ITERLIN_LIVE_AFTER": "0", "MLFLOW_TRACKING_URI": f"http://127.0.0.1:{free_port()}"}
     before = clone.bytes_below("results/smoke/k_sweep/10")
-    done = clone.run("dvc", "repro", "-f", "-s", "k_sweep@smoke-10", **settings)
-    assert done.stderr.count("warning: k_sweep@smoke-10 is not shown in MLflow") == 1
+    done = clone.run("dvc", "repro", "-f", "-s", "sweep@smoke-k_sweep-10", **settings)
+    assert done.stderr.count("warning: sweep@smoke-k_sweep-10 is not shown in MLflow") == 1
     assert clone.bytes_below("results/smoke/k_sweep/10") == before
 
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
-from scipy import stats
+
+from iterlin_lab.statistics import holm, interval, p_above, p_below, p_trend, within
 
 LEVEL = 0.05
 PERIOD = r"inf|tgn|\d+(e\d+)?"  # the cells that are named by their K
@@ -42,6 +42,14 @@ class Claim(NamedTuple):
     test: Callable[[pd.DataFrame, float], Evidence | None]
 
 
+class Family(NamedTuple):
+    """The claims of one experiment, which are corrected for their number, and the table that their tests take."""
+
+    id: str
+    table: str
+    claims: Sequence[Claim]
+
+
 def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
     """The verdicts on the claims of one experiment, in their order, as plain values."""
     evidence = [claim.test(runs, claim.margin) for claim in claims]
@@ -63,15 +71,6 @@ def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number (Holm 1979)."""
-    order = np.argsort(p_values)
-    factors = len(p_values) - np.arange(len(p_values))
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p_values)[order] * factors))
-    return adjusted.tolist()
-
-
 def paired(runs: pd.DataFrame, cell: str, column: str, reference: tuple[str, str]) -> pd.Series | None:
     """`column` of a cell minus the reference (cell, column), run by run; None below `MIN_RUNS` pairs."""
     by_run = {name: rows.set_index("run") for name, rows in runs.groupby("cell")}
@@ -79,19 +78,6 @@ def paired(runs: pd.DataFrame, cell: str, column: str, reference: tuple[str, str
         return None
     difference = (by_run[cell][column] - by_run[reference[0]][reference[1]]).dropna()
     return difference if len(difference) >= MIN_RUNS else None
-
-
-def p_above(values: pd.Series, bound: float) -> float:
-    """One-sided t-test of the mean being above the bound."""
-    error = float(stats.sem(values))
-    if error == 0:
-        return float(values.mean() <= bound)
-    return float(stats.t.sf((float(values.mean()) - bound) / error, len(values) - 1))
-
-
-def p_below(values: pd.Series, bound: float) -> float:
-    """One-sided t-test of the mean being below the bound."""
-    return p_above(-values, -bound)
 
 
 def below(values: pd.Series | None, margin: float) -> Evidence | None:
@@ -108,12 +94,6 @@ def equivalent(differences: Mapping[str, pd.Series], margin: float, note: str = 
     inside, outside = zip(*(within(d, -margin, margin) for d in differences.values()), strict=True)
     text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
     return Evidence(max(inside), min(1, len(differences) * min(outside)), text + note)
-
-
-def within(values: pd.Series, low: float, high: float) -> tuple[float, float]:
-    """p of the mean lying between the bounds (two one-sided tests), and of it lying outside."""
-    outside = 2 * min(p_above(values, high), p_below(values, low))
-    return max(p_below(values, high), p_above(values, low)), min(1, outside)
 
 
 def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
@@ -140,32 +120,25 @@ def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence 
 
 
 def trend(values: pd.DataFrame | None, text: str) -> Evidence | None:
-    """Page's test: along the columns, in their order, values rise in the rows, which are runs; or else they fall.
+    """Along the columns, in their order, values rise in the rows, which are runs; or else they fall.
 
     None below `MIN_RUNS` rows or three columns; rows with missing values are left out.
     """
     whole = None if values is None else values.dropna()
     if whole is None or len(whole) < MIN_RUNS or whole.shape[1] < 3:
         return None
-    rises, falls = (stats.page_trend_test(table, method="asymptotic").pvalue for table in (whole, whole.iloc[:, ::-1]))
-    return Evidence(float(rises), float(falls), text)
+    return Evidence(*p_trend(whole), text)
 
 
 def points(values: pd.Series) -> str:
     """Mean and 95 % t-interval, in points."""
-    return shown(100 * values, "+.1f")
+    return estimate(100 * values, "+.1f")
 
 
-def shown(values: pd.Series, form: str) -> str:
+def estimate(values: pd.Series, form: str) -> str:
     """Mean and 95 % t-interval."""
-    low, high = interval(values)
-    return f"{values.mean():{form}} [{low:{form}}, {high:{form}}]"
-
-
-def interval(values: pd.Series) -> tuple[float, float]:
-    """The 95 % t-interval of the mean."""
-    mean, half = float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    return mean - half, mean + half
+    mean, low, high = interval(values)
+    return f"{mean:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def _diverged(runs: pd.DataFrame) -> str:

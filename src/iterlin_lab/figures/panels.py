@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+# Where runs diverged.
+CROSS: dict[str, Any] = {"marker": "X", "markersize": 8, "markeredgecolor": "white", "linestyle": "", "zorder": 4}
+
 
 def band(axes: Axes, x: Any, curve: pd.DataFrame, name: str, color: Any, **line: Any) -> None:
     """A mean curve with its interval."""

@@ -1,10 +1,10 @@
 """What was run."""
 
-from iterlin_lab.config import Scale
+from iterlin_lab.settings import Shared
 
 
-def setting(scale: Scale, data: dict, regime: dict) -> str:
-    """Data, network, training and the rule for η."""
+def setting(scale: Shared, data: dict, regime: dict, solver: str) -> str:
+    """Data, network, training (with which `solver`, in words) and the rule for η."""
     sizes, net, training = scale.data, scale.net, scale.training
     batch = "full batches" if training.batch_size is None else f"mini-batches of {training.batch_size}"
     details = ", ".join(f"{key} {value}" for key, value in net.model_dump().items() if key != "name")
@@ -15,19 +15,11 @@ def setting(scale: Scale, data: dict, regime: dict) -> str:
   draws its own split of {sizes.num_train} training, {sizes.num_validation} validation and {sizes.num_test} test
   examples.{note}
 - **Network**: `{net.name}` ({details}).
-- **Training**: cross-entropy, {batch}, {_solver(scale, regime)}, up to {scale.k_sweep.num_steps:g} steps.
+- **Training**: cross-entropy, {batch}{solver}.
   A run stops at a feature update once the network classifies the whole training set correctly with a loss of at most
   {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
   finite or exceeds {training.divergence_factor:g} times the initial one (or that of all-zero outputs).
 - **Regime**: {_rule(regime)}"""
-
-
-def _solver(scale: Scale, regime: dict) -> str:
-    solver, steps = scale.k_sweep.solver, f"steps of gradient descent with η = {regime['learning_rate']:g}"
-    if solver.name == "gradient_descent":
-        return steps.removeprefix("steps of ")
-    return f"""gradient flow in place of {steps}: K steps are the time
-  ηK, integrated with the tolerance {solver.tolerance:g} (see the section on the flow for its error)"""
 
 
 def _rule(regime: dict) -> str:

@@ -18,12 +18,12 @@ def parse_period(label: str) -> float:
     return int(mantissa) * 10 ** int(exponent or 0)
 
 
-def shown(value: object) -> str:
+def short(value: object) -> str:
     """A value as short text: a few aliases in YAML can stand for millions of entries."""
-    short = reprlib.Repr()
-    short.maxlevel, short.maxstring = 2, 80
+    form = reprlib.Repr()
+    form.maxlevel, form.maxstring = 2, 80
     try:
-        return short.repr(value)
+        return form.repr(value)
     except ValueError:  # a number of thousands of digits
         return f"a very long {type(value).__name__}"
 
@@ -31,9 +31,9 @@ def shown(value: object) -> str:
 def _period_label(value: object) -> str:
     label = str(value) if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10**20) else ""
     if not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
-        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {shown(value)}')
+        raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {short(value)}')
     if label != "inf" and (len(label) > 20 or parse_period(label) >= MAX_STEPS):
-        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {shown(value)}')
+        raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {short(value)}')
     return label
 
 
@@ -45,7 +45,7 @@ def _factor_label(label: str) -> str:
 
 def _number_label(label: str) -> str:
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?(e-?[0-9]{1,2})?", label):
-        raise ValueError(f'must be a number of at least 0 in quotes, such as "0", "1e-3" or "0.5", got {shown(label)}')
+        raise ValueError(f'must be a number of at least 0 in quotes, such as "0", "1e-3" or "0.5", got {short(label)}')
     return label
 
 
@@ -53,6 +53,12 @@ def _tolerance_label(label: str) -> str:
     if not 0 < float(_number_label(label)) < 1:
         raise ValueError(f'a tolerance must lie between 0 and 1, such as "1e-2", got {label!r}')
     return label
+
+
+def _with_one(periods: list[str]) -> list[str]:
+    if "1" not in periods:
+        raise ValueError('must contain "1": every K is compared with K = 1')
+    return periods
 
 
 def distinct(parse):
@@ -69,11 +75,13 @@ def distinct(parse):
 Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 PerDecade = Annotated[int, Field(ge=1, le=1000)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
+Seeds = Annotated[int, Field(ge=2)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 PeriodLabel = Annotated[str, BeforeValidator(_period_label)]
 Periods = Annotated[list[PeriodLabel], Field(min_length=1), distinct(parse_period)]
+Compared = Annotated[Periods, AfterValidator(_with_one)]
 Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), distinct(float)]
 Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), distinct(float)]
 Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), distinct(float)]

@@ -1,13 +1,11 @@
 """From the cells of the sweep to the tables that figures and report read: means over runs, with 95 % t-intervals."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-CONFIDENCE = 0.95
-PARTS = ("mean", "low", "high")
+from iterlin_lab import statistics
+
+ENDS = ("mean", "low", "high")
 ACCURACIES = tuple(
     f"{model}_{reading}"
     for model in ("network", "proxy")
@@ -18,12 +16,8 @@ COMPARED = "network_validation_stopped"
 
 
 def interval(values: pd.Series) -> dict[str, float]:
-    """Mean and t-interval over runs; missing values (of runs that diverged) are left out."""
-    values = values.dropna()
-    mean = float(values.mean()) if len(values) else np.nan
-    with np.errstate(invalid="ignore"):  # an infinite value has no interval
-        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()) if len(values) > 1 else np.nan
-    return dict(zip(PARTS, (mean, mean - half, mean + half), strict=True))
+    """Mean and t-interval over runs, by the names that they have in columns."""
+    return dict(zip(ENDS, statistics.interval(values), strict=True))
 
 
 def intervals(group: pd.DataFrame, *names: str) -> dict[str, float]:
@@ -42,7 +36,7 @@ def means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
 def geometric_means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
     """The same with geometric means, and the intervals of mean logarithms."""
     found = means(table.assign(**{name: np.log(table[name]) for name in names}), by, *names)
-    parts = [f"{name}_{part}" for name in names for part in PARTS]
+    parts = [f"{name}_{part}" for name in names for part in ENDS]
     return found.assign(**{part: np.exp(found[part]) for part in parts})
 
 
@@ -88,20 +82,6 @@ def differences(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> pd.
     return pd.DataFrame(rows)
 
 
-def diverged_runs(cells: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The runs that diverged, with where and why, of tables of runs by the multiple of η that they have."""
-    columns = ["cell", "run", "steps", "last_finite_step", "eta_lambda_max_at_divergence", "cause"]
-    tables = [runs.loc[runs["outcome"] == "diverged", columns].assign(factor=factor) for factor, runs in cells.items()]
-    return pd.concat(tables, ignore_index=True)
-
-
-def flow_errors(check: pd.DataFrame) -> pd.DataFrame:
-    """Per model, learning rate and tolerance: mean evaluations, and the largest error over runs."""
-    groups = check.groupby(["model", "learning_rate", "steps", "tolerance"], sort=False)
-    largest = groups[["error", "error_estimate", "eta_lambda_max"]].max()
-    return pd.concat([groups["evaluations"].mean(), largest], axis=1).reset_index()
-
-
 def mean_curves(curves: pd.DataFrame) -> pd.DataFrame:
     """Per cell and step, mean and interval over runs of what was recorded.
 
@@ -114,7 +94,7 @@ def mean_curves(curves: pd.DataFrame) -> pd.DataFrame:
         for name in names:
             by_run = group.pivot_table(index="step", columns="run", values=name, aggfunc="last").ffill()
             with np.errstate(invalid="ignore"):  # a run that diverged may end with an infinite loss
-                half = stats.t.ppf((1 + CONFIDENCE) / 2, by_run.shape[1] - 1) * by_run.sem(axis=1)
+                half = statistics.half_width(by_run.sem(axis=1), by_run.shape[1])
             table[f"{name}_mean"] = by_run.mean(axis=1)
             table[f"{name}_low"] = by_run.mean(axis=1) - half
             table[f"{name}_high"] = by_run.mean(axis=1) + half

@@ -1,0 +1,77 @@
+"""Whether recomputed tables are the committed ones, within what another machine's arithmetic may change."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from iterlin_lab.dvc.status import status
+from iterlin_lab.experiments import chosen
+from iterlin_lab.layout import Layout
+
+# Absolute for accuracies and errors, in shares, for exponents and numbers of runs; relative for numbers of steps.
+ACCURACY, RUNS, STEPS = 0.02, 1, 0.2
+
+
+def tables(scale: Any) -> list[Path]:
+    """The tables that are compared."""
+    names = [name for experiment in chosen(scale) for name in experiment.compared]
+    return [Layout(scale.name).tables / f"{name}.csv" for name in names]
+
+
+def stale_stages() -> list[str]:
+    """Stages whose code, parameters or inputs are no longer those of their last run; a missing output is not stale."""
+    return [stage for stage, changes in status().items() if any(_is_change(change) for change in changes)]
+
+
+def _is_change(change: str | dict) -> bool:
+    if isinstance(change, str):
+        return True
+    return any(state != "deleted" for states in change.values() for state in _states(states))
+
+
+def _states(states: dict | str) -> list[str]:
+    return [states] if isinstance(states, str) else [s for value in states.values() for s in _states(value)]
+
+
+def read(table: Path | io.StringIO) -> pd.DataFrame:
+    """A table of the report."""
+    return pd.read_csv(table, dtype={"cell": str})
+
+
+def committed(path: Path) -> pd.DataFrame:
+    """The table as it is in the last commit.
+
+    **Raises**: `SystemExit` with one line if it is not there.
+    """
+    done = subprocess.run(["git", "show", f"HEAD:./{path}"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{path} is not in the last commit, so there is nothing to compare with")
+    return read(io.StringIO(done.stdout))
+
+
+def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+    """Where two tables differ by more than the tolerance, a line a place."""
+    rows, others = _rows(old), _rows(new)
+    if rows != others or set(old.columns) != set(new.columns):
+        return [f"the rows or columns differ: {rows} against {others}"]
+    lines = []
+    for column in old.columns[old.columns.get_loc("runs") :]:
+        a, b = old[column].to_numpy(float), new[column].to_numpy(float)
+        if column.startswith("median_"):
+            tolerance = STEPS * np.abs(a)
+        else:
+            tolerance = ACCURACY if column.endswith(("_mean", "_low", "_high")) else RUNS
+        wrong = ~((np.abs(a - b) <= tolerance) | (np.isnan(a) & np.isnan(b)))
+        lines += [f"{rows[i]}, {column}: {a[i]:g} committed, {b[i]:g} recomputed" for i in np.flatnonzero(wrong)]
+    return lines
+
+
+def _rows(table: pd.DataFrame) -> list[str]:
+    """What the rows are of, which stands before their numbers of runs."""
+    named = table.iloc[:, : table.columns.get_loc("runs")].astype(str)
+    return named.agg(", ".join, axis=1).tolist()

@@ -1,0 +1,15 @@
+"""E-ADAM (T fig. 8, §4.3): lazy problems that are solved before the network is re-linearised, against K = 1."""
+
+from iterlin_lab.experiments.adam.settings import Scope, check
+from iterlin_lab.experiments.experiment import Experiment
+
+EXPERIMENT = Experiment(
+    name="adam",
+    ids=("E-ADAM",),
+    scope=Scope,
+    stage="train",
+    order=50,
+    check=check,
+    label="E-ADAM, {}",
+    compared=("adam",),
+)

@@ -1,0 +1,73 @@
+"""E-ADAM: its table and its figure."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from iterlin_lab.experiments.adam.settings import Scope
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, phase_columns
+
+NAMES = {"sgd": "K = 1, gradient descent (E-SWEEP)", "gradient": "K = 1, Adam"}
+
+
+def name(scale: Scope, cell: str) -> str:
+    """What a cell is called in the report."""
+    if cell == "solved":
+        return f"K = {scale.adam.solved.period}, Adam"
+    return NAMES.get(cell) or f"to ‖g‖ ≤ {cell.removeprefix('truncated-')}·‖g_s‖, Newton–CG"
+
+
+def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
+    """How the runs ended, how well their lazy problems were solved, and their accuracies."""
+    table = tables["adam"]
+    rows = pd.DataFrame(
+        {
+            "lazy problems": [name(scale, cell) for cell in table["cell"]],
+            **outcome_columns(table),
+            "steps": table["median_steps"].map("{:g}".format),
+            "evaluations": table["median_evaluations"].map("{:g}".format),
+            **phase_columns(table),
+            "at the end": percent(table, "network_final"),
+            "validation-stopped": percent(table, "network_validation_stopped"),
+            "difference from K = 1": percent(table, "difference"),
+        }
+    )
+    settings = scale.adam
+    return f"""## E-ADAM: lazy problems that are solved
+
+After T fig. 8: Adam with η = {settings.solved.learning_rate:g} takes K = {settings.solved.period} steps on every lazy
+problem, which is meant to solve it; T's K is 2·10⁵. Beside it are K = 1 with Adam (η =
+{settings.gradient.learning_rate:g}), K = 1 of E-SWEEP, which is the same runs, and Newton's method by conjugate
+gradients on lazy problems until the gradient has shrunk by the tolerance β: the result may depend on what "solved"
+means, since cross-entropy has no minimiser once the proxy separates the classes.
+
+Accuracies are in percent, with 95 % t-intervals. *At the end* is what the claims compare, each run with the same run of
+K = 1; the difference in the last column is of validation-stopped accuracies. The certificate ‖g‖/‖g_s‖ is that of the
+lazy problem at the end of a phase, on all training data; *proxy* is the lowest accuracy of the linear proxy on the
+training set at the end of any phase of any run. Steps, evaluations of the gradient (or products with the Gauss–Newton
+matrix, which cost as much) and phases are medians.
+
+{markdown_table(rows)}
+
+{_solved(settings.solved.period, table)}
+
+![Test accuracy with solved lazy problems](figures/adam.svg)
+
+*Left: test accuracy against evaluations of the gradient. Centre: accuracy on the training set of the network and of its
+linear proxy for large K with Adam; every {settings.solved.period} steps the network is re-linearised. Right: test
+accuracy at the end, with the tolerance β to which Newton's method solves lazy problems. Means over runs, and 95 %
+t-intervals.*"""
+
+
+def _solved(period: str, table: pd.DataFrame) -> str:
+    (row,) = table[table["cell"] == "solved"].to_dict("records")
+    if pd.isna(row["recorded"]):
+        return f"With K = {period} no phase came to its end."
+    if row["recorded"] == 1 and row["proxy_train_accuracy_lowest"] == 1:
+        return f"""With K = {period} the proxy classified the whole training set correctly at the end of every phase of
+every run, and its gradient had shrunk to at most {row["certificate_largest"]:.1g} of what it was."""
+    if row["recorded"] < 1:
+        return f"""Of the phases with K = {period} only {row["recorded"]:.0%} were recorded at their ends: whether all
+were solved is **not known**."""
+    return f"""With K = {period} the lazy problems were **not** all solved: the proxy was down to
+{row["proxy_train_accuracy_lowest"]:.1%} on the training set at the end of a phase."""

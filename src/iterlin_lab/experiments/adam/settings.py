@@ -1,0 +1,79 @@
+"""The section of params.yaml of E-ADAM."""
+
+import math
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
+from iterlin_lab.settings import Shared
+from iterlin_lab.settings.base import Count, PerDecade, PeriodLabel, Positive, Steps, Strict, Tolerances
+
+
+def _between(label: str) -> str:
+    if label in ("1", "inf"):
+        raise ValueError(f'must be finite and above "1", so that lazy problems are solved one by one, got {label!r}')
+    return label
+
+
+class AdamGradient(Strict):
+    """Adam on the network itself: K = 1."""
+
+    learning_rate: Positive
+    num_steps: Steps
+
+
+class AdamSolved(Strict):
+    """Adam for a constant number of steps K on every lazy problem, large enough to solve it."""
+
+    learning_rate: Positive
+    period: Annotated[PeriodLabel, AfterValidator(_between)]
+    num_steps: Steps
+    first_record: Count
+
+
+class TruncatedCells(Strict):
+    """Every lazy problem to a certificate β, by Newton's method; `num_steps` counts Newton steps."""
+
+    tolerances: Tolerances
+    num_steps: Steps
+
+
+class AdamCells(Strict):
+    """E-ADAM: its cells besides K = 1 of E-SWEEP. Records are so dense that all ends of phases are among them."""
+
+    gradient: AdamGradient
+    solved: AdamSolved
+    truncated: TruncatedCells
+    records_per_decade: PerDecade
+    num_seeds: Annotated[int, Field(ge=2)]
+
+    @model_validator(mode="after")
+    def _ends_are_recorded(self) -> Self:
+        period, steps = int(float(self.solved.period)), self.solved.num_steps
+        if period >= steps:
+            raise ValueError(f"solved.num_steps is {steps}, not even two phases of solved.period, which is {period}")
+        needed = math.ceil(1 / -math.log10(1 - period / steps))
+        if self.records_per_decade < needed:
+            raise ValueError(
+                f"records_per_decade is {self.records_per_decade}, but up to step {steps} the ends of phases of "
+                f"{period} steps are recorded with {needed} or more"
+            )
+        return self
+
+    @property
+    def cells(self) -> list[str]:
+        """The folders of its results, in the order of the report."""
+        return ["gradient", "solved", *(f"truncated-{tolerance}" for tolerance in self.truncated.tolerances)]
+
+
+class Scope(Shared):
+    """What E-ADAM may depend on: what all share, and its section, and the sections that it reads."""
+
+    adam: AdamCells
+    k_sweep: KSweep
+
+
+def check(scale: Scope) -> None:
+    """**Raises**: `ValueError` if the section does not fit what it is run with."""
+    require_as_many("adam", scale.adam.num_seeds, scale.k_sweep)

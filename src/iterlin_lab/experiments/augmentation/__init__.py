@@ -1,0 +1,14 @@
+"""E-AUG (T fig. 2): augmented mini-batches, K = 1 against a large K. Its networks along training are kept."""
+
+from iterlin_lab.experiments.augmentation.settings import Scope, check
+from iterlin_lab.experiments.experiment import Experiment
+
+EXPERIMENT = Experiment(
+    name="augmentation",
+    ids=("E-AUG",),
+    scope=Scope,
+    stage="train",
+    order=100,
+    check=check,
+    label="E-AUG, K = {}",
+)

@@ -1,0 +1,49 @@
+"""The section of params.yaml of E-AUG."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from iterlin_lab.settings.base import Compared, Count, PerDecade, Positive, Seeds, Steps, Strict, parse_period
+from iterlin_lab.settings.shared import Shared
+
+
+def _augmentation(name: str) -> str:
+    if name not in AUGMENTATIONS:
+        raise ValueError(f"there is no augmentation {name!r}, but {', '.join(AUGMENTATIONS)}")
+    return name
+
+
+AUGMENTATIONS = ("flips_and_crops", "shifts")
+
+
+class Augmented(Strict):
+    """E-AUG: mini-batches that are augmented anew at every step, with the networks kept at every record."""
+
+    augmentation: Annotated[str, AfterValidator(_augmentation)]
+    batch_size: Count
+    learning_rate: Positive
+    num_steps: Steps
+    periods: Compared
+    records_per_decade: PerDecade
+    num_seeds: Seeds
+
+
+def compared(augmented: Augmented) -> tuple[str, str]:
+    """K = 1, and the largest K of E-AUG."""
+    return "1", max(augmented.periods, key=parse_period)
+
+
+class Scope(Shared):
+    """What E-AUG may depend on: what all share, and its section."""
+
+    augmentation: Augmented
+
+
+def check(scale: Scope) -> None:
+    """**Raises**: `ValueError` if the section does not fit what it is run with."""
+    size, n = scale.augmentation.batch_size, scale.data.num_train
+    if size > n:
+        raise ValueError(f"augmentation.batch_size is {size}, more than data.num_train, which is {n}")
+    if len(scale.augmentation.periods) < 2:
+        raise ValueError('augmentation.periods must contain a K besides "1": the two are compared')

@@ -1,0 +1,22 @@
+"""E-DAMP1D (T fig. 9, top and centre): damped Gauss–Newton on a quintic, over λ and step sizes, with many seeds."""
+
+from iterlin_lab.experiments.damp1d.settings import PURPOSE, Scope
+from iterlin_lab.experiments.experiment import SMALL, Cost, Experiment
+
+
+def cost(scale: Scope) -> Cost:
+    """Every way to damp, of small networks."""
+    own = scale.damp1d
+    ways = 1 + len(own.dampings) + len(own.step_sizes)
+    return Cost(ways, own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)
+
+
+EXPERIMENT = Experiment(
+    name="damp1d",
+    ids=("E-DAMP1D",),
+    scope=Scope,
+    stage="toy",
+    order=40,
+    purpose=PURPOSE,
+    cost=cost,
+)

@@ -1,0 +1,46 @@
+"""The section of params.yaml for E-DAMP1D."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from iterlin_lab.settings import Shared
+from iterlin_lab.settings.base import Count, Fractions, Numbers, Positive, Steps, Strict
+from iterlin_lab.settings.shared import MLP
+
+PURPOSE = 2  # of its random keys: no other experiment has this number
+
+
+class Damp1D(Strict):
+    """E-DAMP1D: damped Gauss–Newton on a quintic, from `num_seeds` initialisations.
+
+    They are those of each λ, of λ = 0, and of each step size at λ = 0. A run whose train RMSE ends above
+    `max_train_rmse` has failed. Of each λ in `drawn`, the first `num_drawn` functions are drawn. `runs_at_once` runs
+    train in one program.
+    """
+
+    net: MLP
+    num_train: Annotated[int, Field(ge=2)]
+    num_test: Annotated[int, Field(ge=3)]
+    dampings: Annotated[Numbers, Field(min_length=3)]
+    step_sizes: Fractions
+    num_steps: Steps
+    num_seeds: Annotated[int, Field(ge=2)]
+    runs_at_once: Count
+    max_train_rmse: Positive
+    drawn: Numbers
+    num_drawn: Count
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not set(self.drawn) <= set(self.dampings):
+            raise ValueError(f"drawn must be among dampings, got {self.drawn}")
+        if self.num_drawn > self.num_seeds:
+            raise ValueError(f"num_drawn is {self.num_drawn}, but there are only {self.num_seeds} seeds")
+        return self
+
+
+class Scope(Shared):
+    """What E-DAMP1D may depend on: what all share, and its section."""
+
+    damp1d: Damp1D

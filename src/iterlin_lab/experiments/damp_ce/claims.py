@@ -1,0 +1,34 @@
+"""The claim of E-DAMPCE (T fig. 9 bottom, §4.3), on test accuracies at the end, which T fig. 9 shows, by run."""
+
+import pandas as pd
+
+from iterlin_lab.claims.verdicts import Claim, Evidence, Family, trend
+
+FINAL = "network_final"
+
+
+def _rises(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    """Along λ; without any λ of which a run did not fit the training set, as E-SWEEP-1 leaves out such K."""
+    runs = runs.assign(cell=runs["cell"].str.removeprefix("λ = "))
+    fitted = (runs["outcome"] == "fitted").groupby(runs["cell"]).all()
+    kept = sorted(fitted.index[fitted], key=float)
+    values = runs.pivot_table(index="run", columns="cell", values=FINAL).reindex(columns=kept)
+    means = ", ".join(f"{cell}: {100 * values[cell].mean():.1f}" for cell in kept)
+    left_out = ", ".join(sorted(fitted.index[~fitted], key=float))
+    note = f". Left out, since some runs did not fit in time: λ = {left_out}" if left_out else ""
+    return trend(values, f"mean accuracy in % by λ: {means}{note}")
+
+
+CLAIMS = (
+    Claim(
+        "E-DAMPCE-1",
+        "T fig. 9, §4.3",
+        "The larger the damping of the lazy problems is, the better the network generalises.",
+        "an increasing curve",
+        "rising trend over λ (Page)",
+        0.0,
+        _rises,
+    ),
+)
+
+FAMILIES = (Family("E-DAMPCE", "damp_ce_runs", CLAIMS),)

@@ -1,0 +1,133 @@
+"""The claims of E-DATA (T fig. 4, §4.1), on the columns of `data_scaling_runs`, paired by run.
+
+Accuracies are validation-stopped and of the model that was trained. The model behind the rates is log error linear in
+log n, with an intercept and a slope that vary over runs. As every run has every n and K, its estimate of a slope is the
+mean of the slopes by least squares of single runs, and K are compared by paired t-tests of these.
+
+Opposite to worse is no more than the margin worse, and to a flatter slope one that is not flatter by the margin.
+"""
+
+import pandas as pd
+
+from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, below, equivalent, estimate, points
+from iterlin_lab.settings import parse_period
+from iterlin_lab.statistics import p_above, p_below
+
+ONE, LARGE, LAZY, CONTROL = "K = 1", "K = 1e8", "K = inf", "control"
+LIMIT = 10_000_000
+POINT, SLOPE = 0.01, 0.05
+
+
+def _by_size(runs: pd.DataFrame, period: str, column: str) -> pd.DataFrame | None:
+    """A row a run and a column an n.
+
+    None if some run of this K or of K = 1 did not reach its own end. Lazy training is not expected to fit, so that only
+    divergence counts there.
+    """
+    rows = runs[runs["period"].isin([ONE, period])]
+    cut_off = (rows["outcome"] == "diverged") | ((rows["outcome"] == "step_limit") & (rows["period"] != LAZY))
+    table = rows[rows["period"] == period].pivot(index="run", columns="n", values=column).dropna()
+    return None if cut_off.any() or len(table) < MIN_RUNS else table
+
+
+def _mean(runs: pd.DataFrame, period: str, column: str) -> pd.Series | None:
+    """Over n, by run; a slope is the same at all n."""
+    table = _by_size(runs, period, column)
+    return None if table is None else table.mean(axis=1)
+
+
+def _same_rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    """None also if a single K up to the limit has runs that did not fit: the claim is on all of them."""
+    periods = [name for name in dict.fromkeys(runs["period"]) if name not in (ONE, LAZY, CONTROL)]
+    periods = [name for name in periods if parse_period(name.removeprefix("K = ")) <= LIMIT]
+    found = {period: _mean(runs, period, "slope_difference") for period in periods}
+    whole = {period: difference for period, difference in found.items() if difference is not None}
+    evidence = equivalent(whole, margin) if len(whole) == len(found) else None
+    return evidence and evidence._replace(text=_slopes(runs, whole))
+
+
+def _lazy_flatter(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    difference = _mean(runs, LAZY, "slope_difference")
+    if difference is None:
+        return None
+    return Evidence(p_above(difference, 0), p_below(difference, margin), _slopes(runs, {LAZY: difference}))
+
+
+def _slopes(runs: pd.DataFrame, differences: dict[str, pd.Series]) -> str:
+    """In words, with 95 % t-intervals."""
+    parts = [f"exponent {runs.loc[runs['period'] == ONE, 'slope'].mean():.2f} at K = 1"]
+    for period, values in differences.items():
+        parts.append(f"difference of {period}: {estimate(values, '+.3f')}")
+    return "; ".join(parts)
+
+
+def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    """At all n at once (intersection-union); the opposite is that K = ∞ is not below at one of them (Bonferroni)."""
+    table = _by_size(runs, LAZY, "difference")
+    if table is None:
+        return None
+    differences = [table[n] for n in table]
+    p_all = max(p_below(values, 0) for values in differences)
+    p_one = min(p_above(values, -margin) for values in differences)
+    text = "; ".join(f"n = {values.name}: {points(values)}" for values in differences)
+    return Evidence(p_all, min(1, len(differences) * p_one), text)
+
+
+def _large_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    return below(_mean(runs, LARGE, "difference"), margin)
+
+
+def _control_same(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    difference = _mean(runs, CONTROL, "difference")
+    return equivalent({} if difference is None else {"difference": difference}, margin)
+
+
+CLAIMS = (
+    Claim(
+        "E-DATA-1",
+        "T fig. 4, §4.1",
+        "With more training data, all finite K up to 10⁷ improve at the rate of K = 1.",
+        "the rate is equivalent for all finite K",
+        "difference of the exponent of error against n from that of K = 1, for every 1 < K ≤ 10⁷, equivalence",
+        SLOPE,
+        _same_rate,
+    ),
+    Claim(
+        "E-DATA-2",
+        "T fig. 4, §4.1",
+        "With no feature update at all (K = ∞) generalisation is worse than with K = 1 at every n.",
+        "worse at every n",
+        "difference of the linear proxy of K = ∞ from the network of K = 1, one-sided, at every n",
+        POINT,
+        _lazy_below,
+    ),
+    Claim(
+        "E-DATA-3",
+        "T fig. 4, §4.1",
+        "K = ∞ also gains less from more training data than K = 1.",
+        "scales poorly with dataset size",
+        "difference of the exponent of error against n from that of K = 1, above 0, one-sided",
+        SLOPE,
+        _lazy_flatter,
+    ),
+    Claim(
+        "E-DATA-4",
+        "T fig. 4, §4.1",
+        "K = 10⁸ begins to do worse than K = 1.",
+        "begins to do worse, not run",
+        "mean over n of the difference of K = 10⁸ from K = 1, one-sided",
+        POINT,
+        _large_below,
+    ),
+    Claim(
+        "E-DATA-5",
+        "T fig. 4",
+        "K = 1 generalises the same at another, higher learning rate.",
+        "not relevant to the comparison",
+        "mean over n of the difference of the control from K = 1, equivalence",
+        POINT,
+        _control_same,
+    ),
+)
+
+FAMILIES = (Family("E-DATA", "data_scaling_runs", CLAIMS),)

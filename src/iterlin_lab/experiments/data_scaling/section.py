@@ -1,0 +1,78 @@
+"""E-DATA: its tables and its figure."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from iterlin_lab.experiments.data_scaling.settings import Scope
+from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent
+
+
+def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
+    """How the runs of every n and K ended, their accuracies, and the exponents of their errors."""
+    table, slopes, settings = tables["data_scaling"], tables["data_scaling_slopes"], scale.data_scaling
+    rows = pd.DataFrame(
+        {
+            "n": table["n"],
+            "K": _names(table),
+            **outcome_columns(table),
+            "steps": table["median_steps"].map("{:g}".format),
+            "validation-stopped": percent(table, "accuracy"),
+            "difference from K = 1": percent(table, "difference"),
+            "test-stopped": percent(table, "test_stopped"),
+        }
+    )
+    laws = pd.DataFrame(
+        {
+            "K": _names(slopes),
+            "runs": slopes["runs"],
+            "exponent": _exponents(slopes, "slope"),
+            "difference from K = 1": _exponents(slopes, "slope_difference"),
+        }
+    )
+    return f"""## E-DATA: generalisation against the number of training examples
+
+After T fig. 4: every K on training sets of n examples, with {settings.num_validation} validation and
+{settings.num_test} test examples, by {_steps(scale)} up to {settings.num_steps:g} steps with η =
+{settings.learning_rate:g}. The control is K = 1 by up to {settings.control.num_steps:g} explicit steps with η =
+{settings.control.learning_rate:g}. {_lazy(scale)}
+Run i has the same initialisation for every n and K and the same data for every K, and its smaller training sets are
+parts of its larger ones.
+
+Test accuracies are in percent, with 95 % t-intervals, and of the model that was trained: the linear proxy for K = ∞,
+else the network. *Validation-stopped*, from which differences are taken run by run, is read at the record with the best
+validation accuracy; *test-stopped* is the papers' "optimal early stopping" and flatters. Steps are medians. K = ∞ is
+not expected to fit: the network, which decides that, is not what is trained.
+
+{markdown_table(rows)}
+
+To the validation-stopped test error a power of n is fitted, for each run by least squares in the logarithms of both.
+These are its exponents: means over the runs that erred at every n, with 95 % t-intervals.
+
+{markdown_table(laws)}
+
+![Test error against the number of training examples for every K](figures/data_scaling.svg)
+
+*Left: test error against the number of training examples n, both on logarithmic axes. Right: the difference from K = 1
+at the same n, run by run. Means over runs and 95 % t-intervals; points at the same n are drawn side by side.*"""
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    cells = table["period"].str.removeprefix("K = ")
+    return ["1 (control)" if cell == "control" else NAMES.get(cell, cell) for cell in cells]
+
+
+def _steps(scale: Scope) -> str:
+    return "gradient flow for the time of" if scale.data_scaling.solver.name == "flow" else "gradient descent,"
+
+
+def _lazy(scale: Scope) -> str:
+    if scale.data_scaling.solver.name == "flow":
+        return """In T it tells what comes from the higher η that K = ∞ has there; here K = ∞ has that of the other K,
+and the control is a check on K = 1 alone."""
+    return "K = ∞ has the η and the steps of the control, which so tells what comes from them."
+
+
+def _exponents(table: pd.DataFrame, name: str) -> list[str]:
+    pairs = zip(table[f"{name}_mean"], table[f"{name}_high"], strict=True)
+    return ["–" if pd.isna(mean) else f"{mean:.3f} ± {high - mean:.3f}" for mean, high in pairs]

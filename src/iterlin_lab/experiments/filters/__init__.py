@@ -1,0 +1,13 @@
+"""E-FILTER (T fig. 6) and B-NTK: first-layer filters and tangent kernels of the networks of E-AUG, run by run."""
+
+from iterlin_lab.experiments.experiment import Experiment
+from iterlin_lab.experiments.filters.settings import Scope, check
+
+EXPERIMENT = Experiment(
+    name="filters",
+    ids=("E-FILTER", "B-NTK"),
+    scope=Scope,
+    stage="measure",
+    order=120,
+    check=check,
+)

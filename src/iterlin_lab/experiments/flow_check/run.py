@@ -1,0 +1,82 @@
+"""B-FLOW: gradient flow against the explicit steps that it stands for, where these can be run."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from jaxtyping import Array
+
+from iterlin import Every, Flow, Linearised, Never, cross_entropy, functional, sgd, train
+from iterlin_lab.data.splits import read_data
+from iterlin_lab.experiments.flow_check.settings import Scope
+from iterlin_lab.layout import Layout
+from iterlin_lab.runs.memory import limit_workers
+from iterlin_lab.runs.store import kept_rows
+from iterlin_lab.runs.training import CODE, digests, initial, keys
+from iterlin_lab.runs.workers import side_by_side
+
+SCHEDULES = {"proxy": Never(), "network": Every(1)}  # K = ∞ and K = 1
+
+
+def run(scale: Scope) -> dict[str, pd.DataFrame]:
+    """A row a model, learning rate, tolerance and run: evaluations, and the relative error of the outputs."""
+    limit_workers(scale)
+    check, data = scale.flow_check, Layout(scale.name).data
+    tasks = [(scale, data, *cell) for cell in product(SCHEDULES, check.learning_rates, range(check.num_seeds))]
+    compared = f"{__name__}:{compare.__name__}"
+    answers = side_by_side(compared, tasks, scale.threads, "flow and explicit steps", "run")
+    return {"errors": pd.DataFrame(chain.from_iterable(answers))}
+
+
+def compare(task: tuple[Scope, Path, str, float, int]) -> list[dict[str, Any]]:
+    """The rows of one model, learning rate and run. What is kept already is not computed again."""
+    scale, data_path, name, learning_rate, run = task
+    data = read_data(data_path)
+    parts = dict.fromkeys(("data", "net", "threads", "precision", "seed"), True)
+    what = scale.model_dump(include=parts | {"flow_check": {"num_steps", "tolerances"}})
+    what |= {"model": name, "learning_rate": learning_rate, "run": run, "digests": digests(data)}
+    code = (*CODE, "iterlin_lab/experiments/flow_check/run.py")
+    (rows,) = kept_rows([what], code, lambda missing: [_rows(scale, data, name, learning_rate, run)])
+    return rows
+
+
+def _rows(scale: Scope, data: dict[str, np.ndarray], name: str, learning_rate: float, run: int) -> list[dict[str, Any]]:
+    check = scale.flow_check
+    split_key, init_key, _ = keys(scale.seed, run)
+    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
+    params0, fn = functional(model)
+    x, model_of = splits["test"][0], {"proxy": Linearised(fn, params0), "network": fn}
+
+    def outputs(solver):
+        settings = {"num_steps": check.num_steps, "first_record": check.num_steps, "divergence_factor": float("inf")}
+        result = train(model, splits, loss=cross_entropy, solver=solver, schedule=SCHEDULES[name], **settings)
+        return _outputs(model_of[name], result.state.params, x), result
+
+    reference, _ = outputs(sgd(learning_rate))
+    moved = jnp.linalg.norm(reference - _outputs(fn, params0, x))
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for tolerance in check.tolerances:
+            reached, result = outputs(Flow(learning_rate, tolerance))
+            yield {
+                "model": name,
+                "learning_rate": learning_rate,
+                "steps": check.num_steps,
+                "tolerance": tolerance,
+                "run": run,
+                "evaluations": result.records[-1]["evaluations"],
+                **result.report,
+                "error": (jnp.linalg.norm(reached - reference) / moved).item(),
+            }
+
+    return list(rows())
+
+
+@eqx.filter_jit
+def _outputs(model: Callable, params: Any, x: Array) -> Array:
+    return model(params, x)

@@ -1,0 +1,124 @@
+"""The claims of E-SWEEP (T fig. 3, §4.1), on validation-stopped test accuracies paired by run.
+
+The margin is one point, which is what T calls comparable. K counts steps of the scale's own learning rate.
+"""
+
+import pandas as pd
+
+from iterlin_lab.claims.verdicts import Claim, Evidence, Family, below, equivalent, paired, some_above
+from iterlin_lab.settings import parse_period
+
+NETWORK, PROXY = "network_validation_stopped", "proxy_validation_stopped"
+GD = ("1", NETWORK)
+LIMIT = 10_000
+POINT = 0.01
+
+
+def _differences(runs: pd.DataFrame, largest: float = float("inf")) -> tuple[dict[str, pd.Series], list[str]]:
+    """Differences from K = 1 per finite K > 1 whose runs all fitted the training set; and the K left out.
+
+    There are none if a run of K = 1 diverged.
+    """
+    found, left_out = {}, []
+    if (runs.loc[runs["cell"] == "1", "outcome"] == "diverged").any():
+        return found, left_out
+    for cell in dict.fromkeys(runs["cell"]):
+        if cell in ("1", "tgn", "inf") or parse_period(cell) > largest:
+            continue
+        difference = paired(runs, cell, NETWORK, GD)
+        if (runs.loc[runs["cell"] == cell, "outcome"] == "fitted").all() and difference is not None:
+            found[f"K = {cell}"] = difference
+        else:
+            left_out.append(f"K = {cell}")
+    return found, left_out
+
+
+def _follows(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    differences, left_out = _differences(runs, LIMIT)
+    note = f". Left out, since some runs did not fit in time: {', '.join(left_out)}" if left_out else ""
+    return equivalent(differences, margin, note)
+
+
+def _difference(runs: pd.DataFrame, cell: str, reference: str) -> pd.Series | None:
+    """None if a run met its step limit or diverged: what it would have come to is not known."""
+    cut_off = runs["cell"].isin([cell, reference]) & runs["outcome"].isin(["step_limit", "diverged"])
+    return None if cut_off.any() else paired(runs, cell, NETWORK, (reference, NETWORK))
+
+
+def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    """Lazy training is not expected to fit, so that only divergence counts."""
+    diverged = runs["cell"].isin(["inf", "1"]) & (runs["outcome"] == "diverged")
+    return None if diverged.any() else below(paired(runs, "inf", PROXY, GD), margin)
+
+
+def _large_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    return below(_difference(runs, "1e8", "1"), margin)
+
+
+def _large_is_tgn(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    difference = _difference(runs, "1e8", "tgn")
+    return equivalent({} if difference is None else {"K = 1e8": difference}, margin)
+
+
+def _tgn_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    return below(_difference(runs, "tgn", "1"), margin)
+
+
+CLAIMS = (
+    Claim(
+        "E-SWEEP-1",
+        "T §4.1, fig. 3",
+        "Up to K = 10⁴ iterative linearisation performs about the same as K = 1.",
+        "the same curve",
+        "difference from K = 1 for every 1 < K ≤ 10⁴, equivalence",
+        POINT,
+        _follows,
+    ),
+    Claim(
+        "E-SWEEP-2",
+        "T §4.1, fig. 3",
+        "Between the small K and the largest, performance is slightly higher for a while.",
+        "slightly higher",
+        "difference from K = 1 for every finite K, one-sided, at least one",
+        POINT,
+        lambda runs, margin: some_above(_differences(runs)[0], margin),
+    ),
+    Claim(
+        "E-SWEEP-3",
+        "T §4.1, fig. 3",
+        "At K = 10⁸ performance drops below that of K = 1.",
+        "significantly worse",
+        "difference of K = 10⁸ from K = 1, one-sided",
+        POINT,
+        _large_below,
+    ),
+    Claim(
+        "E-SWEEP-4",
+        "T §4.1, §4.3",
+        "At K = 10⁸ iterative linearisation is truncated Gauss–Newton.",
+        "60.3 % for both",
+        "difference of K = 10⁸ from TGN, equivalence",
+        POINT,
+        _large_is_tgn,
+    ),
+    Claim(
+        "E-SWEEP-5",
+        "T fig. 3, §4.3",
+        "Truncated Gauss–Newton generalises worse than gradient descent.",
+        "60.3 % against 69.4 %",
+        "difference of TGN from K = 1, one-sided",
+        POINT,
+        _tgn_below,
+    ),
+    Claim(
+        "E-SWEEP-6",
+        "T §4.1, fig. 4",
+        "With no feature update at all (K = ∞) generalisation is worse than with K = 1.",
+        "worse at every n",
+        "difference of the linear proxy of K = ∞, the better of its two models, from the network of K = 1, one-sided",
+        POINT,
+        _lazy_below,
+    ),
+)
+
+FAMILIES = (Family("E-SWEEP", "k_sweep_runs", CLAIMS),)

@@ -1,0 +1,105 @@
+"""E-SWEEP: its table and its figures."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from iterlin_lab.experiments.k_sweep.settings import Scope
+from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent, solver_name
+
+
+def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
+    """The table, and the figures with the error of the flow that they rest on, if it was measured."""
+    return "\n\n".join([sweep(scale, tables["k_sweep"]), figures(scale, tables.get("flow_check"))])
+
+
+def training(scale: Scope, regime: dict) -> str:
+    """Its solver and its steps, for the description of the setting."""
+    solver, steps = scale.k_sweep.solver, f"steps of gradient descent with η = {regime['learning_rate']:g}"
+    if solver.name == "gradient_descent":
+        how = steps.removeprefix("steps of ")
+    else:
+        how = f"""gradient flow in place of {steps}: K steps are the time
+  ηK, integrated with the tolerance {solver.tolerance:g} (see the section on the flow for its error)"""
+    return f", {how}, up to {scale.k_sweep.num_steps:g} steps"
+
+
+def sweep(scale: Scope, table: pd.DataFrame) -> str:
+    """How the runs of every K ended, and their accuracies."""
+    rows = pd.DataFrame(
+        {
+            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            **outcome_columns(table),
+            "steps": table["median_steps"].map("{:g}".format),
+            "updates": table["median_feature_updates"].map("{:g}".format),
+            "evaluations": table["median_evaluations"].map("{:g}".format),
+            "validation-stopped": percent(table, "network_validation_stopped"),
+            "difference from K = 1": percent(table, "difference"),
+            "test-stopped": percent(table, "network_test_stopped"),
+            "at the end": percent(table, "network_final"),
+            "proxy at the end": percent(table, "proxy_final"),
+        }
+    )
+    tgn = table[table["cell"] == "tgn"].iloc[0]
+    certificate = f"‖g‖ ≤ {scale.tgn_baseline.solver.tolerance:g}·‖g_s‖"
+    if tgn["last_phase_ended"] == tgn["runs"]:
+        baseline = (
+            f"TGN is truncated Gauss–Newton: {solver_name(scale.tgn_baseline)} on each lazy problem until "
+            f"{certificate}, reached in every phase. Its steps are those of this solver."
+        )
+    else:
+        short = int(tgn["runs"] - tgn["last_phase_ended"])
+        baseline = (
+            f"The row TGN is **not** truncated Gauss–Newton: in {short} of {tgn['runs']} runs the last lazy problem "
+            f"was not solved to {certificate} within the step limit."
+        )
+    return f"""## E-SWEEP: accuracy against the period K
+
+Test accuracy in percent: mean over runs and 95 % t-interval. Steps, feature updates and evaluations of
+the gradient are medians.
+*Validation-stopped* is read at the record with the best validation accuracy. *Test-stopped* is the papers' "optimal
+early stopping": chosen on the test data, so it flatters. Accuracies are those of the network, except for the last
+column, which is the linear proxy's: for K = ∞ it is the model that was trained. The difference is of validation-stopped
+accuracies, paired by run. Runs that diverged have no accuracy at the end.
+
+{markdown_table(rows)}
+
+{baseline}"""
+
+
+def figures(scale: Scope, check: pd.DataFrame | None) -> str:
+    """The figures; `check` has the measured error of the flow that they rest on."""
+    return f"""## Figures
+
+Lines are means over runs, bands 95 % t-intervals. A run that has stopped keeps its last value.
+{_accuracy_of_flow(scale, check)}
+
+![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
+
+*Test accuracy of the network against steps (after T fig. 3). Within a long phase the network drifts from the proxy
+that is being trained, and may fall before the next feature update. The steps of TGN are those of its solver.*
+
+![Test accuracy against K](figures/k_sweep_accuracy.svg)
+
+*Left: test accuracy against K in three readings. Right: the difference from K = 1, without K = ∞.*
+
+![Network and linear proxy for large K](figures/k_sweep_proxy.svg)
+
+*The network and the linear proxy that is trained in its place (after T fig. 2).*
+
+![Distance, linearisation error and feature updates against steps](figures/k_sweep_movement.svg)
+
+*How far the parameters move, how wrong the linearisation becomes, and how often it is renewed.*"""
+
+
+def _accuracy_of_flow(scale: Scope, check: pd.DataFrame | None) -> str:
+    solver = scale.k_sweep.solver
+    if solver.name == "gradient_descent":
+        return ""
+    if check is None:
+        return f"All K but TGN follow the gradient flow with the tolerance {solver.tolerance:g}; its error is unknown."
+    errors = check[check["tolerance"] == solver.tolerance].groupby("model")["error"].max()
+    found = " and ".join(f"{error:.1%} ({model})" for model, error in errors.items())
+    measured = f"its outputs were off by up to {found} of their movement" if found else "its error was not measured"
+    return f"""All K but TGN follow the gradient flow with the tolerance {solver.tolerance:g}: against
+{check["steps"].max():g} explicit steps (the last section) {measured}."""

@@ -1,0 +1,42 @@
+"""The section of params.yaml of E-SWEEP."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from iterlin_lab.settings.base import Count, Periods, Steps, Strict
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solvers import Flow, GradientDescent, Solved
+
+
+class KSweep(Strict):
+    """E-SWEEP: its solver, its step limit, its first record after step 0, and its axis."""
+
+    solver: Annotated[GradientDescent | Flow, Field(discriminator="name")]
+    num_steps: Steps
+    first_record: Count
+    periods: Periods
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class Scope(Shared):
+    """What E-SWEEP may depend on: what all share, and its section, and the sections that it reads."""
+
+    k_sweep: KSweep
+    tgn_baseline: Solved
+
+
+def require_as_many(section: str, num_seeds: int, sweep: KSweep) -> None:
+    """**Raises**: `ValueError` if an experiment that is compared with E-SWEEP run by run has more runs."""
+    if num_seeds > sweep.num_seeds:
+        raise ValueError(f"{section}.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared")
+
+
+def check(scale: Scope) -> None:
+    """**Raises**: `ValueError` if the section does not fit what it is run with."""
+    batch = scale.training.batch_size
+    if batch is not None and scale.k_sweep.solver.name == "flow":
+        raise ValueError("training.batch_size must be null: the k_sweep.solver flow needs full batches")
+    if "1" not in scale.k_sweep.periods:
+        raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
+    require_as_many("tgn_baseline", scale.tgn_baseline.num_seeds, scale.k_sweep)

@@ -1,0 +1,13 @@
+"""L-KERNEL (L theorem 2): how far the kernels of finite networks are from their limits, over N and over n."""
+
+from iterlin_lab.experiments.experiment import Experiment
+from iterlin_lab.experiments.kernel_limit.settings import Scope
+
+EXPERIMENT = Experiment(
+    name="kernel_limit",
+    ids=("L-KERNEL",),
+    scope=Scope,
+    stage="toy",
+    order=150,
+    compared=("kernel_limit_fits",),
+)

@@ -1,0 +1,13 @@
+"""L-LAZY (L Theorem 3): the flow of a two-layer network against that of its linearisation, over its width and γ."""
+
+from iterlin_lab.experiments.experiment import Experiment
+from iterlin_lab.experiments.lazy_flow.settings import Scope
+
+EXPERIMENT = Experiment(
+    name="lazy_flow",
+    ids=("L-LAZY",),
+    scope=Scope,
+    stage="toy",
+    order=170,
+    compared=("lazy_flow_fits",),
+)

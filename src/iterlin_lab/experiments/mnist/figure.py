@@ -1,0 +1,51 @@
+"""The figure of E-MNIST."""
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from iterlin_lab.experiments.mnist.claims import END
+from iterlin_lab.figures.panels import band, equivalence_margin, mean_points
+from iterlin_lab.figures.style import colour, label, line_style, percent
+
+
+def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """W fig. 1: accuracy against steps for every K, on both sets; and the differences at the end."""
+    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(4, 4, 3))
+    curves = tables["mnist_curves"]
+    _lines(panels[0], curves, "test")
+    panels[0].legend(loc="upper left")
+    _lines(panels[1], curves, "train")
+    _differences(panels[2], tables["mnist"])
+    return figure
+
+
+def _lines(axes: Axes, curves: pd.DataFrame, split: str) -> None:
+    """The network of every finite K; for K = ∞ the proxy, which is what was trained."""
+    for cell, curve in curves.groupby("cell", sort=False):
+        name = f"{'proxy' if cell == 'inf' else 'network'}_{split}_accuracy"
+        at = curve["step"].clip(lower=1)  # step 0 has no place on a logarithmic axis
+        band(axes, at, curve, name, colour(str(cell)), linestyle=line_style(str(cell)), label=label(str(cell)))
+    axes.set_xscale("log")
+    axes.set_xlim(left=1)
+    axes.set_xlabel("step t (an epoch each)")
+    axes.set_ylabel(f"{'test' if split == 'test' else 'training'} accuracy (%)")
+    percent(axes)
+
+
+def _differences(axes: Axes, table: pd.DataFrame) -> None:
+    """At the end, from K = 1; K = ∞ is far off."""
+    rows = table[~table["cell"].isin(["1", "inf"])]
+    equivalence_margin(axes, END)
+    mean_points(axes, range(len(rows)), rows, "trained_difference", [colour(cell) for cell in rows["cell"]])
+    axes.set_xticks(range(len(rows)), [label(cell).removeprefix("K = ") for cell in rows["cell"]])
+    axes.set_xlabel("steps between feature updates, K")
+    axes.set_ylabel("test accuracy at the end,\ndifference from K = 1 (points)")
+    percent(axes)
+    axes.legend(loc="best")
+
+
+FIGURES = {"mnist": mnist}

@@ -1,0 +1,47 @@
+"""E-MNIST: its table and its figure."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from iterlin_lab.experiments.mnist.settings import Scope
+from iterlin_lab.report.tables import NAMES, markdown_table, percent
+
+
+def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Accuracies after all steps, and how far the curves are apart."""
+    table, settings = tables["mnist"], scale.mnist
+    rows = pd.DataFrame(
+        {
+            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "runs": table["runs"],
+            "diverged": table["diverged"],
+            "updates": table["median_feature_updates"].map("{:g}".format),
+            "at the end": percent(table, "network_final"),
+            "proxy at the end": percent(table, "proxy_final"),
+            "difference from K = 1": percent(table, "trained_difference"),
+            "largest gap": (100 * table["largest_gap"]).map("{:.1f}".format),
+            "training accuracy after two updates": [
+                "–" if pd.isna(value) else f"{100 * value:.1f}" for value in table["train_accuracy_after_two"]
+            ],
+            "training accuracy at the end": (100 * table["network_train_accuracy"]).map("{:.1f}".format),
+        }
+    )
+    stand_in = "" if settings.data.name == "mnist" else f" Here `{settings.data.name}` **stand in for MNIST**."
+    return f"""## E-MNIST: every K on full batches
+
+After W fig. 1: gradient descent with η = {settings.learning_rate:g} for {settings.num_steps} steps on full batches of
+{settings.data.num_train} examples.{stand_in} W's η belongs to a sum over examples, ours to their mean: a
+sum's would be {settings.learning_rate / settings.data.num_train:.2g}. Runs have all these steps, whether they fit
+before or not.
+
+Accuracies on the test set in percent, with 95 % t-intervals; differences are paired by run. The largest gap is that
+of the learning curve from that of K = 1 at equal steps, the mean over runs. For K = ∞ the model that was trained is the
+proxy, and the difference is its.
+
+{markdown_table(rows)}
+
+![Accuracy against steps for every K](figures/mnist.svg)
+
+*Test accuracy (left) and training accuracy (centre) against steps: of the network, for K = ∞ of its proxy. Right: the
+differences at the end; the grey band is the range of W's text. Means over runs, and 95 % t-intervals.*"""

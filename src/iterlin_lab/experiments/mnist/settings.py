@@ -1,0 +1,21 @@
+"""The section of params.yaml of E-MNIST."""
+
+from iterlin_lab.settings.base import Compared, PerDecade, Positive, Seeds, Steps, Strict
+from iterlin_lab.settings.shared import Data, Shared
+
+
+class MNIST(Strict):
+    """E-MNIST: gradient descent on full batches for every K, on data of its own, for `num_steps`."""
+
+    data: Data
+    learning_rate: Positive
+    num_steps: Steps
+    periods: Compared
+    records_per_decade: PerDecade
+    num_seeds: Seeds
+
+
+class Scope(Shared):
+    """What E-MNIST may depend on: what all share, and its section."""
+
+    mnist: MNIST

@@ -1,0 +1,13 @@
+"""E-PROBE (T fig. 5): linear probes of the networks along E-AUG."""
+
+from iterlin_lab.experiments.experiment import Experiment
+from iterlin_lab.experiments.probes.settings import Scope, check
+
+EXPERIMENT = Experiment(
+    name="probes",
+    ids=("E-PROBE",),
+    scope=Scope,
+    stage="measure",
+    order=110,
+    check=check,
+)

@@ -1,0 +1,69 @@
+"""E-PROBE: its table and its figure."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from iterlin_lab.experiments.probes.settings import Scope
+from iterlin_lab.report.tables import NAMES, markdown_table, percent
+
+
+def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
+    """How well classes are told apart linearly in each layer: at the start, after a feature update, and at the end."""
+    table, settings = tables["probes"].sort_values("layer", kind="stable"), scale.probes
+    alone = table["cell"] == "1"  # which is not compared with itself
+    rows = pd.DataFrame(
+        {
+            "layer": table["layer"],
+            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "runs": table["runs"],
+            "diverged": table["diverged"],
+            "at the start": percent(table, "start"),
+            "after one update": percent(table, "first"),
+            "at the end": percent(table, "final"),
+            "difference from K = 1": _but(alone, percent(table, "difference")),
+            "steps to halfway, × K = 1": _but(alone, _factors(table)),
+            "K = 1 is there after (%)": _but(alone, percent(table, "fraction")),
+        }
+    )
+    return f"""## E-PROBE: what linear probes find in the layers
+
+After T fig. 5: multinomial logistic regression on what leaves the first and the second layer (a LeNet's, after
+pooling), of the networks that E-AUG trains: at step t the network with the parameters of that step, in the middle of a
+lazy phase too. Activations are standardised; training images are those of the run, as they are. The probe minimises its
+mean cross-entropy + λ/2 ‖W‖², with the λ of {_list(settings.strengths)} that has the best validation accuracy (the
+largest of several). It is the first or the last of these in {_share(table, "at_end")} of all probes. A probe has
+converged once no component of the gradient exceeds {settings.tolerance:g}, which {_share(table, "converged")} did with
+every λ.
+
+Test accuracies in percent, with 95 % t-intervals over runs. Halfway is the accuracy in the middle between the start and
+the end of this K: K = 1 reaches it that many times sooner (geometric mean, runs that gained nothing left out). The last
+column is the part of training after which K = 1 has the final accuracy of this K; a run in which it does not reach it
+counts as 100 %.
+
+{markdown_table(rows)}
+
+![Test accuracy of linear probes during training](figures/probes.svg)
+
+*Test accuracy of linear probes of layer 1 (left) and layer 2 (right), on a logarithmic axis (top) and a linear one
+(bottom). Dotted: where it ends. Means over runs, and 95 % t-intervals.*"""
+
+
+def _but(alone: pd.Series, texts: list[str]) -> list[str]:
+    return ["–" if left_out else text for left_out, text in zip(alone, texts, strict=True)]
+
+
+def _factors(table: pd.DataFrame) -> list[str]:
+    columns = (table[f"delay_{part}"] for part in ("mean", "low", "high"))
+    return [
+        "–" if pd.isna(mean) else f"{mean:.2f} ({low:.2f} to {high:.2f})"
+        for mean, low, high in zip(*columns, strict=True)
+    ]
+
+
+def _list(strengths: list[float]) -> str:
+    return ", ".join(f"{strength:g}" for strength in sorted(strengths))
+
+
+def _share(table: pd.DataFrame, name: str) -> str:
+    return f"{table[name].mean():.1%}"

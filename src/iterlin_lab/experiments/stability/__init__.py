@@ -1,0 +1,21 @@
+"""E-STABLE (W fig. 1 and 2): which learning rates and periods diverge."""
+
+from iterlin_lab.experiments.experiment import Cost, Experiment
+from iterlin_lab.experiments.stability.settings import Scope
+
+
+def cost(scale: Scope) -> Cost:
+    """Every pair of η and K."""
+    own = scale.stability
+    pairs = len(own.learning_rates) * len(own.periods)
+    return Cost(pairs, own.num_seeds, scale.runs_at_once, own.num_steps, lazy=True)
+
+
+EXPERIMENT = Experiment(
+    name="stability",
+    ids=("E-STABLE",),
+    scope=Scope,
+    stage="train",
+    order=90,
+    cost=cost,
+)

@@ -1,0 +1,120 @@
+"""The claims of E-STABLE (W §4), on whole maps of η and K: the same draw of data and initialisation in every cell.
+
+What is tested is a number per draw, positive where the claim holds there: it is so in more than half of all draws, or
+in fewer. That is an exact binomial test, which asks nothing of how the cells of a map depend on each other; runs of
+different cells are never counted as independent. After Holm, three claims need six draws.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family
+from iterlin_lab.statistics import p_more
+
+BOUND = 2  # on ηλ_max
+HALF = 0.5
+ROUNDING = 1e-6  # of products ηt
+
+
+def _whole(runs: pd.DataFrame) -> pd.DataFrame:
+    """Whether runs diverged, without draws that lack a run of some pair."""
+    known = runs.groupby("run")["cell"].transform("nunique") == runs["cell"].nunique()
+    return runs[known].assign(diverged=runs["outcome"] == "diverged")
+
+
+def _in_most(values: pd.Series, share: float, text: str) -> Evidence | None:
+    """More than this share of draws have a positive value; the opposite is that fewer have."""
+    if len(values) < MIN_RUNS:
+        return None
+    positive = int((values > 0).sum())
+    return Evidence(*p_more(positive, len(values), share), f"in {positive} of {len(values)} draws; {text}")
+
+
+def _telling(shares: pd.Series) -> pd.Index:
+    """The draws of which some runs diverged and some did not; others do not say what stability depends on."""
+    return shares.index[(shares > 0) & (shares < 1)]
+
+
+def _above_a_few_steps(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    by_rate = runs.groupby("learning_rate")["eta_lambda_max"].median()
+    largest = runs.loc[np.isfinite(runs["period"]), "period"].max()
+    whole = _whole(runs[runs["learning_rate"].isin(by_rate.index[by_rate > BOUND])])
+    if whole.empty or largest == 1:
+        return None
+    shares = whole.groupby(["run", "period"])["diverged"].mean().unstack()
+    text = (
+        f"where ηλ_max > {BOUND}, {shares[largest].mean():.0%} diverged at K = {largest:g} "
+        f"and {shares[1].mean():.0%} at K = 1"
+    )
+    return _in_most(shares[largest] - shares[1], margin, text)
+
+
+def _more_than_the_product(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    """After equal times ηt, which are equal numbers of phases, since small η have less time in as many steps.
+
+    The largest η counts as diverged only if it was by the time at which the smallest one ran out of steps, if it did.
+    """
+    whole = _whole(runs)
+    finite = whole[np.isfinite(whole["period"])].sort_values("learning_rate")
+    finite = finite.assign(product=finite["eta_k"].map("{:.3g}".format), time=finite["learning_rate"] * finite["steps"])
+    by_product = finite.groupby(["run", "product"])[["learning_rate", "time", "outcome", "diverged"]]
+    small, large = by_product.first(), by_product.last()
+    in_time = (small["outcome"] != "step_limit") | (large["time"] <= small["time"] * (1 + ROUNDING))
+    ends = pd.DataFrame({"small": small["diverged"], "large": large["diverged"] & in_time})
+    ends = ends[small["learning_rate"] < large["learning_rate"]]
+    shares = ends.groupby("run").mean()
+    shares = shares.loc[_telling(shares.mean(axis=1))]
+    text = (
+        f"at {ends.index.unique('product').size} values of ηK that several pairs share, {shares['large'].mean():.0%} "
+        f"diverged with the largest η and {shares['small'].mean():.0%} with the smallest, after equal times ηt"
+    )
+    return _in_most(shares["large"] - shares["small"], margin, text)
+
+
+def _auc(runs: pd.DataFrame, column: str) -> float:
+    """The probability that a run that diverged has the larger value than one that did not, ties counted half."""
+    bad, good = runs.loc[runs["diverged"], column], runs.loc[~runs["diverged"], column]
+    return float(stats.mannwhitneyu(bad, good).statistic) / (len(bad) * len(good))
+
+
+def _sharpness(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    """Within a draw, where λ_max is one number, ηλ_max orders runs as η does."""
+    whole = _whole(runs)
+    draws = [whole[whole["run"] == run] for run in _telling(whole.groupby("run")["diverged"].mean())]
+    sharpness, product = (pd.Series([_auc(draw, name) for draw in draws]) for name in ("eta_lambda_max", "eta_k"))
+    text = f"mean AUC within a draw {sharpness.mean():.2f} for ηλ_max and {product.mean():.2f} for ηK"
+    return _in_most(sharpness - product, margin, text)
+
+
+CLAIMS = (
+    Claim(
+        "E-STABLE-1",
+        "W §4, fig. 1",
+        "With too large an η, training diverges once K is above a few steps.",
+        "at η = 1e-4 as soon as K goes above 5",
+        "the η with median ηλ_max > 2: more of them diverge at the largest finite K than at K = 1, in most draws",
+        HALF,
+        _above_a_few_steps,
+    ),
+    Claim(
+        "E-STABLE-2",
+        "W §4, fig. 2",
+        "Stability depends on more than ηK: at the same ηK the larger η diverges more.",
+        "a tenth of the η is stable at 4000 times the K",
+        "pairs of equal ηK, after equal ηt: more diverge at their largest η than at their smallest, in most draws",
+        HALF,
+        _more_than_the_product,
+    ),
+    Claim(
+        "E-STABLE-3",
+        "W §5.1",
+        "Which runs diverge is better told by ηλ_max at initialisation than by ηK.",
+        "an open question; the bound is ours",
+        "AUC of ηλ_max above that of ηK, in most draws",
+        HALF,
+        _sharpness,
+    ),
+)
+
+FAMILIES = (Family("E-STABLE", "stability_runs", CLAIMS),)

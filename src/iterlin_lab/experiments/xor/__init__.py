@@ -1,0 +1,22 @@
+"""E-XOR (T fig. 7): which features a small network learns, by iterative linearisation and by damped Gauss–Newton."""
+
+from iterlin_lab.experiments.experiment import SMALL, Cost, Experiment
+from iterlin_lab.experiments.xor.settings import PURPOSE, Scope, check
+
+
+def cost(scale: Scope) -> Cost:
+    """Every cell of both dials, of small networks."""
+    own = scale.xor
+    return Cost(len(own.periods) + len(own.dampings), own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)
+
+
+EXPERIMENT = Experiment(
+    name="xor",
+    ids=("E-XOR",),
+    scope=Scope,
+    stage="toy",
+    order=70,
+    check=check,
+    purpose=PURPOSE,
+    cost=cost,
+)

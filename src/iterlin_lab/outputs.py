@@ -1,0 +1,40 @@
+"""From the experiments that params.yaml asks for to tables, verdicts and the report."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from iterlin_lab.claims.verdicts import judge
+from iterlin_lab.experiments import chosen
+from iterlin_lab.layout import Layout
+from iterlin_lab.report.claims import claims_section
+from iterlin_lab.report.setting import setting
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+def read_tables(layout: Layout) -> dict[str, pd.DataFrame]:
+    """The tables as they were written."""
+    return {path.stem: pd.read_csv(path, dtype={"cell": str}) for path in layout.tables.glob("*.csv")}
+
+
+def verdicts(scale: Any, tables: Tables) -> dict[str, dict[str, Any]]:
+    """By the ids of the claims, what was judged."""
+    ordered = sorted(chosen(scale), key=lambda experiment: experiment.claims_order or experiment.order)
+    families = [family for experiment in ordered for family in experiment.families]
+    rows = [row for family in families for row in judge(family.claims, tables[family.table])]
+    return {row.pop("id"): row for row in rows}
+
+
+def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
+    """The text of the report."""
+    experiments = chosen(scale)
+    solver = "".join(experiment.training(scale, regime) for experiment in experiments)
+    sections = [
+        f"# Iterative linearisation: the `{scale.name}` scale",
+        setting(scale, data, regime, solver),
+        claims_section(claims),
+        *(text for experiment in experiments for text in experiment.section(scale, tables)),
+    ]
+    return "\n\n".join(sections) + "\n"

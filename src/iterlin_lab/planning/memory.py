@@ -1,0 +1,185 @@
+"""What a run takes in memory, from its shapes alone: nothing of it is built."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from iterlin import Every, Linearised, Stepwise, Truncated, cross_entropy, functional
+from iterlin._batches import HOIST_BYTES
+from iterlin._blocks import CHUNK
+from iterlin._linearise import CACHE, residual_bytes
+from iterlin._problem import Problem
+from iterlin._records import Splits, measure
+from iterlin._solvers.stepwise import advance
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import State, Stop
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.nets import build
+from iterlin_lab.runs.memory import Need, keep, size
+from iterlin_lab.runs.training import make_solver
+from iterlin_lab.settings import Shared
+
+PROCESS = 1400 * 2**20  # of one that has imported its libraries and compiles everything
+# Of the parameters, at once: in the state before and after, in the solver's, θ_0, and in what a step computes.
+COPIES = {"gradient_descent": 7, "adam": 13, "flow": 15, "truncated": 13}
+STACKED = 7  # more, where runs train at once: before and after, each run has its own
+WORKING = 1.5  # of what linearisation keeps: with what is computed from it
+BLOCKS = 8  # of a network's blocks of examples at once, each as large as a part of the cache
+RECORD = partial(measure, train="train")
+PURPOSES = {"parameters": "the parameters", "data": "the data", "linearisation": "linearising the network"}
+SIZES = {
+    "net": ("channels", "widths", "width", "depth"),
+    "data": ("num_train", "num_validation", "num_test"),
+    "training": ("batch_size",),
+}
+
+
+def require(scale: Any) -> Need:
+    """What a run needs, which is kept: the estimate, if it fits, or if XLA says that the compiled programs do.
+
+    **Raises**: `SystemExit` with one line that names the key to change if it does not fit.
+    """
+    try:
+        need = estimate_memory(scale)
+    except ValueError as error:
+        sys.exit(f"params.yaml: scale.net: {error}")
+    at_once, free = scale.runs_at_once, need.free()
+    hopeless = at_once * max(need.parameters, need.data) > free  # even compiling takes long
+    if need.group(at_once) > free and (hopeless or compiled_memory(scale, need) > free):
+        sys.exit(refusal(scale, need))
+    keep(scale, need)
+    return need
+
+
+def solvers(scale: Any) -> list[dict[str, Any]]:
+    """The solvers that runs may use, one of each name: gradient descent, Adam, and those that params.yaml names."""
+    found = {name: {"name": name} for name in ("gradient_descent", "adam")}
+
+    def look(section: Any) -> None:
+        for name, value in section.items() if isinstance(section, dict) else ():
+            if name == "solver":
+                found[value["name"]] = {key: part for key, part in value.items() if key != "learning_rate"}
+            look(value)
+
+    look(scale.model_dump())
+    return list(found.values())
+
+
+def shapes(scale: Shared) -> tuple[Any, Splits]:
+    """The network and the splits of a run, as shapes."""
+    data = DATA_SETS[scale.data.name]
+    make = partial(build, **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes)
+    splits: Any = {
+        name: (jax.ShapeDtypeStruct((size, *data.image_shape), jnp.float32), jax.ShapeDtypeStruct((size,), jnp.int32))
+        for name, size in scale.data.sizes.items()
+    }
+    return eqx.filter_eval_shape(make, key=jax.random.key(0)), splits
+
+
+def linearisation_bytes(model: Any, x: Any, num_examples: int) -> int:
+    """What the derivatives of the network keep for so many of the inputs."""
+
+    def kept(model, x):
+        params, fn = functional(model)
+        return residual_bytes(fn, params, x)
+
+    return eqx.filter_eval_shape(kept, model, jax.ShapeDtypeStruct((num_examples, *x.shape[1:]), x.dtype))
+
+
+def estimate_memory(scale: Any) -> Need:
+    """An estimate that does not compile anything, and is too high by up to three times rather than too low."""
+    model, splits = shapes(scale)
+    x, _ = splits["train"]
+    # Where runs take mini-batches, those that solve to a certificate take full ones all the same.
+    chosen = (len(x), min(CHUNK, len(x)), scale.training.batch_size or 1, min(CHUNK, sum(scale.data.sizes.values())))
+    whole, chunk, batch, record = (linearisation_bytes(model, x, n) for n in chosen)
+    step = max(batch, whole if whole <= HOIST_BYTES else chunk)
+    data = DATA_SETS[scale.data.name]
+    copies, stacked = max(COPIES[solver["name"]] for solver in solvers(scale)), scale.runs_at_once > 1
+    return Need(
+        process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file, of which splits are drawn
+        parameters=(copies + STACKED * stacked) * _bytes(model),
+        # As drawn, as stacked where runs train at once, and as one array in a record.
+        data=(2 + stacked) * _bytes(splits),
+        linearisation=math.ceil(WORKING * max(step, record)) + BLOCKS * scale.threads * CACHE,
+        device=(jax.devices()[0].memory_stats() or {}).get("bytes_limit"),
+    )
+
+
+def compiled_memory(scale: Any, need: Need) -> int:
+    """Bytes of a process with its runs, from the very programs that it executes, compiled from shapes."""
+    programs = max(
+        _program_bytes(scale, Truncated(0.1), None)
+        if solver["name"] == "truncated"
+        else _program_bytes(scale, make_solver(1e-3, **solver), scale.training.batch_size)
+        for solver in solvers(scale)
+    )
+    model, splits = shapes(scale)
+    stacked = (STACKED * _bytes(model) + _bytes(splits)) * (scale.runs_at_once > 1)
+    needed = need._replace(parameters=programs + stacked, data=_bytes(splits), linearisation=0)
+    return needed.group(scale.runs_at_once)
+
+
+def _program_bytes(scale: Shared, solver: Stepwise, batch_size: int | None) -> int:
+    """What a run takes besides its data: θ_0, its state, and the larger one of a step and a record."""
+    model, splits = shapes(scale)
+    key = jax.eval_shape(partial(jax.random.key, 0))
+
+    def start(model: Any, data: Any, key: Any) -> tuple[Problem, State]:
+        problem, params = lazy_problem(model, data, loss=cross_entropy, batch_size=batch_size, key=key)
+        return problem, initial_state(problem, params, solver, Every(1))
+
+    problem, state = eqx.filter_eval_shape(start, model, splits["train"], key)
+    params = state.params
+    step = _compiled(advance, problem, solver, Every(1), state, Stop(1, 1, 1))
+    record = _compiled(RECORD, Linearised(problem.fn, params), problem.loss, params, params, splits, problem.damping)
+    return _bytes((params, state)) + max(_taken(step), _taken(record))
+
+
+def _compiled(program: Callable, *arguments: Any) -> Any:
+    dynamic, static = eqx.partition(arguments, lambda leaf: isinstance(leaf, jax.Array | jax.ShapeDtypeStruct))
+    return jax.jit(lambda dynamic: program(*eqx.combine(dynamic, static))).lower(dynamic).compile()
+
+
+def _taken(program: Any) -> int:
+    memory = program.memory_analysis()
+    return memory.output_size_in_bytes + memory.temp_size_in_bytes
+
+
+def _bytes(tree: Any) -> int:
+    leaves = (leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype"))
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in leaves)
+
+
+def refusal(scale: Shared, need: Need) -> str:
+    """Why it does not fit, and the number in params.yaml that helps most if it is halved."""
+    at_once, free = scale.runs_at_once, need.free()
+    if need.group(1) <= free:
+        fitting = (free - need.group(0)) // (need.group(1) - need.group(0))
+        return (
+            f"params.yaml: scale.runs_at_once: {at_once} runs in one program need about {size(need.group(at_once))} of "
+            f"memory, this machine has {size(free)}: make it at most {fitting}"
+        )
+    section, name, _ = min(_halved(scale), key=lambda item: estimate_memory(item[2]).group(1))
+    part = max(PURPOSES, key=lambda part: getattr(need, part))
+    return (
+        f"params.yaml: scale.{section}: a run needs about {size(need.group(1))} of memory "
+        f"({size(getattr(need, part))} of it for {PURPOSES[part]}), this machine has {size(free)}: "
+        f"make {section}.{name} smaller"
+    )
+
+
+def _halved(scale: Shared) -> Iterator[tuple[str, str, Shared]]:
+    """Each number that says how large something is, and the scale with half of it."""
+    for section, names in SIZES.items():
+        settings = getattr(scale, section)
+        for name in names:
+            if value := getattr(settings, name, None):
+                half = [max(1, v // 2) for v in value] if isinstance(value, list) else max(1, value // 2)
+                yield section, name, scale.model_copy(update={section: settings.model_copy(update={name: half})})

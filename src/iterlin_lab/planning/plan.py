@@ -1,0 +1,190 @@
+"""How long the training stages may take on this machine, and how much memory and disk, before a long run is started."""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator
+from importlib.metadata import version
+from itertools import groupby
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from iterlin_lab.dvc.status import status
+from iterlin_lab.experiments import chosen
+from iterlin_lab.experiments.experiment import Cost, Experiment
+from iterlin_lab.files import alone, write_text
+from iterlin_lab.runs.memory import ESTIMATES, Need, known, limit_workers, size
+from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.workers import num_workers, prepare_jax
+from iterlin_lab.settings import Shared
+
+START = 10  # seconds until the processes of a cell compute
+COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
+EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
+PRODUCTS = 10  # with the Gauss–Newton matrix, of a Newton step: seen are 3 to 6, and up to 75 in runs of few steps
+
+
+class Row(NamedTuple):
+    """What the stages of one row of the plan train: a cost each, and the records of a run."""
+
+    label: str
+    stages: list[str]
+    cost: Cost
+    records: float
+
+    @property
+    def runs(self) -> int:
+        """The networks that a stage trains."""
+        return self.cost.ways * self.cost.seeds
+
+    @property
+    def groups(self) -> int:
+        """The programs that it runs."""
+        return self.cost.ways * math.ceil(self.cost.seeds / self.cost.at_once)
+
+
+def work(scale: Any) -> list[Row]:
+    """All training that the pipeline of this scale consists of."""
+    return [row for experiment in chosen(scale) for row in _rows(scale, experiment)]
+
+
+def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
+    if experiment.cost:
+        yield Row(experiment.name, experiment.stages(scale), experiment.cost(experiment.of(scale)), records=0)
+    for stage, cells in groupby(experiment.cells(scale), key=lambda cell: cell.stage):
+        recipes = [cell.recipes for cell in cells]
+        steps = math.ceil(fmean(_evaluations(scale, recipe) for recipe, *_ in recipes))
+        lazy = any(recipe.period != 1 for recipe, *_ in recipes)
+        cost = Cost(len(recipes), len(recipes[0]), scale.runs_at_once, steps, lazy)
+        part = stage.partition("@")[2].split("-")[2:]
+        label = ", ".join([experiment.name, *([experiment.title(part)] if part else [])])
+        yield Row(label, [stage], cost, fmean(_records(recipe) for recipe, *_ in recipes))
+
+
+def not_estimated(scale: Any) -> list[str]:
+    """The experiments whose time does not follow from numbers of steps."""
+    return [experiment.name for experiment in chosen(scale) if not (experiment.cost or experiment.label)]
+
+
+def _evaluations(scale: Shared, recipe: Recipe) -> float:
+    """Of a gradient on as many examples as the scale's own steps have, or products that cost as much."""
+    steps, solver = recipe.training["num_steps"], recipe.solver["name"]
+    if solver == "flow":
+        steps = EVALUATIONS * _records(recipe)
+    elif solver == "truncated":
+        steps *= PRODUCTS
+    own, usual = recipe.training["batch_size"], scale.training.batch_size
+    return steps * (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
+
+
+def _records(recipe: Recipe) -> float:
+    training = recipe.training
+    return math.log10(training["num_steps"] / training["first_record"]) * training["records_per_decade"] + 1
+
+
+def cells_of(scale: Any) -> list[str]:
+    """The stages that train, as DVC names them."""
+    return [stage for row in work(scale) for stage in row.stages]
+
+
+def changed_stages() -> list[str]:
+    """The stages that DVC would run now, and those that are affected by them."""
+    return list(status())
+
+
+def make_plan(scale: Any) -> list[dict[str, Any]]:
+    """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit.
+
+    They are those of a processor, where runs at once take as long as one after another.
+    """
+    need, costs, rows = _need(scale), _estimate(scale), []
+    limit_workers(scale)
+    for row in work(scale):
+        cost = row.cost
+        side_by_side = min(row.groups, num_workers(scale.threads))
+        run = cost.steps * costs["lazy_step" if cost.lazy else "step"] + row.records * costs["record"]
+        run = run if cost.step is None else cost.steps * cost.step
+        seconds = START + math.ceil(row.groups / side_by_side) * cost.at_once * run
+        rows.append(
+            {
+                "stage": row.label,
+                "cells": row.stages,
+                "runs": row.runs,
+                "hours": len(row.stages) * seconds / 3600,
+                # Other stages take the processors that this one leaves.
+                "memory": num_workers(scale.threads) * need.group(cost.at_once),
+                "disk": COPIES * len(row.stages) * row.runs * 4 * costs["num_params"],
+            }
+        )
+    return rows
+
+
+def hours(rows: list[dict[str, Any]]) -> float:
+    """The hours of a whole plan."""
+    return sum(row["hours"] for row in rows)
+
+
+def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
+    """The plan as text, and what is not in it."""
+    from tabulate import tabulate
+
+    lines = [
+        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), size(row["memory"]), size(row["disk"]))
+        for row in rows
+    ]
+    memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), size(memory), size(disk)))
+    names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
+    drawn = tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
+    return f"{drawn}\nNot estimated: {', '.join(left_out) or 'nothing'}"
+
+
+def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The part of the plan that DVC would run now: all of it if what all cells read has changed."""
+    changed = set(changed_stages())
+    if any(name.startswith(("prepare", "regime")) for name in changed):
+        return rows
+    left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
+    return [
+        {**row, "hours": row["hours"] * len(row["cells"]) / len(old["cells"])}
+        for row, old in zip(left, rows, strict=True)
+        if row["cells"]
+    ]
+
+
+def _need(scale: Any) -> Need:
+    """Exits with one line if a run does not fit into memory."""
+    need = known(scale)
+    if need is None or need.group(scale.runs_at_once) > need.free():
+        prepare_jax(scale)
+        from iterlin_lab.planning.memory import require  # jax starts here
+
+        need = require(scale)
+    return need
+
+
+def _estimate(scale: Shared) -> dict[str, float]:
+    """Measured once for a network, data and machine."""
+    what = {
+        "data": scale.data.model_dump(),
+        "net": scale.net.model_dump(),
+        "batch_size": scale.training.batch_size,
+        "threads": scale.threads,
+        "precision": scale.precision,
+        "cores": os.cpu_count(),
+        "jax": version("jax"),
+    }
+    path = ESTIMATES / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+    if not path.exists():
+        prepare_jax(scale)
+        from iterlin_lab.planning.steps import estimate  # jax starts here
+
+        print("Measuring a few steps, to estimate what the whole takes …", flush=True)
+        with alone(ESTIMATES / "lock", "the estimates"):
+            write_text(path, json.dumps(estimate(scale)._asdict()))
+    return json.loads(path.read_text())
+
+
+def _hours(hours: float) -> str:
+    return f"{60 * hours:.0f} min" if hours < 1 else f"{hours:,.0f} h"

@@ -1,0 +1,85 @@
+"""What a step costs on this machine: the time of the very programs that a run executes, at their true shapes."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from iterlin import Every, Linearised, Never, cross_entropy, sgd
+from iterlin._blocks import CHUNK
+from iterlin._execution import measured
+from iterlin._solvers.stepwise import advance
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import Stop
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.nets import build
+from iterlin_lab.settings import Shared
+
+ENOUGH = 0.5  # seconds of steps that make a measurement
+SOLVER = sgd(1e-9)
+
+
+class Estimate(NamedTuple):
+    """Seconds a step at K = 1 and in a long phase, seconds a record, number of parameters."""
+
+    step: float
+    lazy_step: float
+    record: float
+    num_params: int
+
+
+def estimate(scale: Shared) -> Estimate:
+    """Measure with a fresh network on data that are all zero."""
+    data, key = DATA_SETS[scale.data.name], jax.random.key(0)
+    model = build(
+        **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes, key=jax.random.key(1)
+    )
+    sizes = _measured_sizes(scale)
+    splits = {name: (jnp.zeros((n, *data.image_shape)), jnp.zeros(n, jnp.int32)) for name, n in sizes.items()}
+    batch_size = scale.training.batch_size
+    problem, params = lazy_problem(model, splits["train"], loss=cross_entropy, batch_size=batch_size, key=key)
+    state = initial_state(problem, params, SOLVER, Never())
+    linearised = Linearised(problem.fn, state.params0)
+    train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
+    looked_at = linearised, problem.loss, state.params, state.params0, splits, problem.damping, "train"
+    record = _compiled(measured, *looked_at)
+
+    def steps(schedule: Every, num_steps: int) -> float:
+        return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
+
+    more = sum(scale.data.sizes.values()) / sum(sizes.values())
+    return Estimate(
+        step=_seconds_a_step(partial(steps, Every(1))),
+        lazy_step=_seconds_a_step(partial(steps, Never())),
+        record=more * _seconds(record, *looked_at),
+        num_params=sum(leaf.size for leaf in jax.tree.leaves(state.params)),
+    )
+
+
+def _measured_sizes(scale: Shared) -> dict[str, int]:
+    """Full batches whole; of other data, which are taken in batches or chunks, no more than one of these."""
+    batch = scale.training.batch_size
+    sizes = {name: min(size, max(CHUNK, batch or 0)) for name, size in scale.data.sizes.items()}
+    return sizes if batch else sizes | {"train": scale.data.num_train}
+
+
+def _compiled(program, *arguments):
+    return program.lower(*arguments).compile()
+
+
+def _seconds_a_step(seconds: Callable[[int], float]) -> float:
+    num_steps = 1
+    while (taken := seconds(num_steps)) < ENOUGH:
+        num_steps *= 4
+    return taken / num_steps
+
+
+def _seconds(compute: Callable, *arguments) -> float:
+    """On a processor its own seconds, if they are fewer: what else the machine does meanwhile does not count."""
+    start, started = time.perf_counter(), time.process_time()
+    jax.block_until_ready(compute(*arguments))
+    taken, own = time.perf_counter() - start, time.process_time() - started
+    return min(taken, own) if jax.default_backend() == "cpu" else taken

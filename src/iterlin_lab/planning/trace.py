@@ -1,0 +1,44 @@
+"""Trace training at its true shapes: what params.yaml asks for can be built, and no step of it is computed."""
+
+import sys
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from iterlin import Every, Linearised, cross_entropy, sgd
+from iterlin._batches import HOIST_BYTES
+from iterlin._records import Splits, measure
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import State, Stop
+from iterlin_lab.planning.memory import linearisation_bytes, shapes
+from iterlin_lab.settings import Shared
+
+
+def trace(scale: Shared) -> str:
+    """What a phase keeps in memory. Exits with one line that names the key if the network cannot take the data."""
+    try:
+        model, splits = shapes(scale)
+        eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
+    except ValueError as error:
+        sys.exit(f"params.yaml: scale.net: {error}")
+    return _memory(scale, model, splits["train"][0])
+
+
+def _memory(scale: Shared, model: Any, x: Any) -> str:
+    if (batch := scale.training.batch_size) is not None:
+        return f"each step linearises the network on {batch} examples"
+    size = linearisation_bytes(model, x, len(x))
+    how = "is kept for a whole phase" if size <= HOIST_BYTES else "is computed again by every step, in chunks"
+    return f"what linearisation needs on {x.shape[0]} examples, {size / 2**20:.1f} MiB, {how}"
+
+
+def step_and_record(scale: Shared, model: Any, splits: Splits, key: jax.Array) -> tuple[State, dict[str, jax.Array]]:
+    """The start of a run: its first step, and the record after it."""
+    solver = sgd(1e-9)
+    settings = {"loss": cross_entropy, "batch_size": scale.training.batch_size, "key": key}
+    problem, params = lazy_problem(model, splits["train"], **settings)
+    state = solver.advance(problem, Every(1), initial_state(problem, params, solver, Every(1)), Stop(1, 1, 1))
+    linearised = Linearised(problem.fn, state.params0)
+    return state, measure(linearised, problem.loss, state.params, state.params0, splits, problem.damping, train="train")

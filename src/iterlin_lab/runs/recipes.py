@@ -1,0 +1,95 @@
+"""What a training run is made from. Nothing here imports jax."""
+
+import json
+import math
+from typing import Any, NamedTuple
+
+from iterlin_lab.layout import Layout
+from iterlin_lab.settings import Adam, Shared, Solved
+
+# The purposes of random keys; experiments with keys of their own have higher numbers.
+RESULT, REGIME = 0, 1
+
+
+class Recipe(NamedTuple):
+    """What a run depends on besides its data, in plain values."""
+
+    seed: int
+    run: int  # its key is folded into the seed's, so that more runs leave the old ones as they are
+    threads: int
+    runs_at_once: int  # in one program, which rounds differently for another number of them
+    precision: str
+    sizes: dict[str, int]
+    net: dict[str, Any]
+    training: dict[str, Any]
+    solver: dict[str, Any]  # its name, and what it needs besides η
+    learning_rate: float | None  # None if the solver has none
+    period: float | None  # K, or None to re-linearise on convergence
+    tolerance: float | None
+    damping: float
+    augmentation: str | None = None  # of mini-batches
+    snapshots: bool = False  # whether the network is kept at every record
+
+
+def make_recipe(
+    scale: Shared,
+    run: int,
+    *,
+    solver: dict[str, Any],
+    learning_rate: float | None,
+    num_steps: int,
+    first_record: int = 1,
+    period: float | None = None,
+    tolerance: float | None = None,
+    damping: float = 0.0,
+    sizes: dict[str, int] | None = None,
+    augmentation: str | None = None,
+    snapshots: bool = False,
+    **training: Any,
+) -> Recipe:
+    """Run number `run` of a cell, with what all runs of the scale share; `sizes` and `training` replace parts of it."""
+    steps = {"num_steps": num_steps, "first_record": first_record}
+    return Recipe(
+        seed=scale.seed,
+        run=run,
+        threads=scale.threads,
+        runs_at_once=scale.runs_at_once,
+        precision=scale.precision,
+        sizes=sizes or scale.data.sizes,
+        net=scale.net.model_dump(),
+        training=scale.training.model_dump() | steps | training,
+        solver=solver,
+        learning_rate=learning_rate,
+        period=period,
+        tolerance=tolerance,
+        damping=damping,
+        augmentation=augmentation,
+        snapshots=snapshots,
+    )
+
+
+def solved_recipe(scale: Shared, run: int, solved: Solved, damping: float = 0.0) -> Recipe:
+    """Truncated Gauss–Newton: every lazy problem to a certificate (T Algorithm 2).
+
+    On full batches: a gradient of part of the data certifies nothing.
+    """
+    solver = solved.solver
+    rate = solver.learning_rate if isinstance(solver, Adam) else None
+    settings = {"name": "adam"} if isinstance(solver, Adam) else solver.model_dump()
+    return make_recipe(
+        scale,
+        run,
+        solver=settings,
+        learning_rate=rate,
+        num_steps=solved.num_steps,
+        tolerance=solver.tolerance,
+        damping=damping,
+        records_per_decade=solved.records_per_decade,
+        batch_size=None,
+    )
+
+
+def learning_rate(scale: Shared) -> float:
+    """The η that the rule has set; NaN as long as it has not, when cells can be listed and not trained."""
+    path = Layout(scale.name).regime
+    return json.loads(path.read_text())["learning_rate"] if path.exists() else math.nan

@@ -1,0 +1,192 @@
+"""One seeded training run on a data set, which the experiments share."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+import pandas as pd
+
+from iterlin import (
+    Checkpoints,
+    Divergence,
+    Every,
+    FileCheckpoints,
+    Flow,
+    Never,
+    OnConvergence,
+    Outcome,
+    Result,
+    Run,
+    Schedule,
+    Stepwise,
+    Truncated,
+    adam,
+    cross_entropy,
+    functional,
+    ggn_max_eigenvalue,
+    sgd,
+    train_many,
+)
+from iterlin_lab.data.augment import AUGMENTATIONS
+from iterlin_lab.data.splits import Split, draw_splits, read_data
+from iterlin_lab.files import durable
+from iterlin_lab.nets import build
+from iterlin_lab.nets.saved import save
+from iterlin_lab.runs.recipes import RESULT, Recipe
+from iterlin_lab.runs.results import snapshot
+from iterlin_lab.runs.runlog import RunLog
+from iterlin_lab.runs.store import kept
+from iterlin_lab.runs.workers import checkpoint_interval
+
+CODE = (
+    "iterlin",
+    "iterlin_lab/nets",
+    "iterlin_lab/data/augment.py",
+    "iterlin_lab/data/splits.py",
+    "iterlin_lab/runs/training.py",
+)
+SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow, "truncated": Truncated}
+
+
+def keys(seed: int, run: int, purpose: int = RESULT) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The keys of run i: for its splits, its initialisation and its batches.
+
+    Runs of another `purpose` never share a key with it.
+    """
+    key = jax.random.fold_in(jax.random.key(seed), purpose)
+    split, init, batches = jax.random.split(jax.random.fold_in(key, run), 3)
+    return split, init, batches
+
+
+def initial(
+    net: dict, sizes: dict[str, int], data: dict[str, np.ndarray], split_key, init_key
+) -> tuple[Any, dict[str, Split], dict[str, Any]]:
+    """The network before training, the standardised splits, and a description to save trained networks with."""
+    splits, (mean, deviation) = draw_splits(data, sizes, split_key)
+    shape, classes = data["images"].shape[1:], int(data["labels"].max()) + 1
+    net = net | {"input_shape": shape, "num_classes": classes}
+    return build(**net, key=init_key), splits, {"net": net, "mean": mean, "deviation": deviation}
+
+
+def run_many(
+    recipes: list[Recipe],
+    data: dict[str, np.ndarray],
+    on_record: list[Callable[[dict[str, float]], None]],
+    folders: Sequence[Path] = (),
+    checkpoints: Checkpoints | None = None,
+) -> tuple[list[Result], list[dict[str, Any]]]:
+    """Train at once what the recipes say, which differ in the run and the learning rate alone.
+
+    The results and descriptions of the networks, which are also kept in the folders at every record if the recipes say
+    so. The program is always that for `runs_at_once` runs: in a group that is
+    smaller, the last run is there several times.
+    """
+    first, runs, descriptions = recipes[0], [], []
+    for recipe, log in zip(recipes, on_record, strict=True):
+        split_key, init_key, batch_key = keys(recipe.seed, recipe.run)
+        model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+        solver = make_solver(recipe.learning_rate, **recipe.solver)
+        keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
+        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log, keep))
+        descriptions.append(description)
+    silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
+    runs += [silent] * (first.runs_at_once - len(runs))
+    settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
+    settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
+    results = train_many(runs, **settings, **first.training)
+    return results[: len(recipes)], descriptions
+
+
+def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:
+    """One that a process which is stopped leaves half-written is written again by the next."""
+    save(snapshot(folder, step), model, description)
+    durable(snapshot(folder, step))
+
+
+def make_solver(learning_rate: float | None, name: str, **settings: Any) -> Stepwise:
+    """The solver that params.yaml calls `name`, with a learning rate if it has one."""
+    return SOLVERS[name](*([] if learning_rate is None else [learning_rate]), **settings)
+
+
+def _schedule(recipe: Recipe) -> Schedule:
+    if recipe.period is None:
+        return OnConvergence(recipe.tolerance)
+    return Never() if recipe.period == float("inf") else Every(int(recipe.period))
+
+
+def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
+    """The folders with the results of recipes that train at once, on the data in an `.npz` file.
+
+    What is kept already is not trained again, and what was stopped goes on from its last checkpoint.
+    """
+    recipes, data_path = task
+    data = read_data(data_path)
+
+    def compute(folders: dict[int, Path], progress: Path) -> None:
+        chosen = [recipes[i] for i in folders]
+        device = jax.devices()[0].device_kind
+        logs = [RunLog(folder, recipes[i].run, device) for i, folder in folders.items()]
+        results = run_many(chosen, data, logs, list(folders.values()), FileCheckpoints(progress, checkpoint_interval()))
+        trained = zip(chosen, folders.values(), *results, strict=True)
+        for recipe, folder, result, description in trained:
+            pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
+            (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
+            save(folder / "model.eqx", result.model, description)
+
+    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], CODE, compute)
+
+
+def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
+    """One row about a run: how it ended, and test accuracies of the network and of its proxy.
+
+    Three accuracies each: at the end (none if the run diverged); at the record with the best validation accuracy; and
+    the best on the test data, which is the papers' "optimal early stopping" and flatters. Ties go to the first.
+    """
+    curve, last = pd.DataFrame(result.records), result.records[-1]
+    row: dict[str, Any] = {
+        "run": recipe.run,
+        "outcome": result.outcome.name,
+        "steps": last["step"],
+        "feature_updates": last["feature_updates"],
+        "evaluations": last["evaluations"],
+        **result.report,
+        **_divergence(result.divergence),
+        "last_phase_ended": bool(result.state.due),
+        "network_train_accuracy": last["network_train_accuracy"],
+        "network_train_loss": last["network_train_loss"],
+    }
+    for model in ("network", "proxy"):
+        test, validation = curve[f"{model}_test_accuracy"], curve[f"{model}_validation_accuracy"]
+        row[f"{model}_final"] = None if result.outcome is Outcome.diverged else float(test.iloc[-1])
+        row[f"{model}_validation_stopped"] = float(test.iloc[validation.to_numpy().argmax()])
+        row[f"{model}_test_stopped"] = float(test.max())
+    return row
+
+
+def _divergence(divergence: Divergence | None) -> dict[str, Any]:
+    """Where and why a run diverged; the columns are there, and empty, of runs that did not."""
+    return {
+        "last_finite_step": divergence and divergence.last_finite_step,
+        "eta_lambda_max_at_divergence": divergence and divergence.eta_lambda_max,
+        "cause": divergence and divergence.cause,
+    }
+
+
+def max_eigenvalue(task: tuple[int, int, int, dict, dict[str, int], Path]) -> float:
+    """λ_max of the GGN at initialisation, for the draw of a number and a purpose."""
+    seed, draw, purpose, net, sizes, data_path = task
+    split_key, init_key, power_key = keys(seed, draw, purpose)
+    model, splits, _ = initial(net, sizes, read_data(data_path), split_key, init_key)
+    params, fn = functional(model)
+    return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()
+
+
+def digests(data: dict[str, np.ndarray]) -> dict[str, str]:
+    """What tells the data from others."""
+    return {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in data.items()}

@@ -1,0 +1,110 @@
+"""What all experiments share: data, network, the rule for the learning rate, and how runs train."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.settings.base import Count, Initialisation, Name, PerDecade, Positive, Strict
+
+
+def _data_name(name: str) -> str:
+    if name not in DATA_SETS:
+        raise ValueError(f"there is no data set {name!r}, but {', '.join(DATA_SETS)}")
+    return name
+
+
+def require_examples(name: str, sizes: dict[str, int]) -> None:
+    """**Raises**: `ValueError` if the data set has fewer examples than these splits ask for."""
+    data = DATA_SETS[name]
+    asked = {"num_train + num_validation": sizes["train"] + sizes["validation"], "num_test": sizes["test"]}
+    there_are = {"num_train + num_validation": data.num_examples - data.num_test, "num_test": data.num_test}
+    if not data.num_test:
+        asked = {"num_train + num_validation + num_test": sum(sizes.values())}
+        there_are = {"num_train + num_validation + num_test": data.num_examples}
+    for what, wanted in asked.items():
+        if wanted > there_are[what]:
+            raise ValueError(f"{what} is {wanted}, but {name} has {there_are[what]} examples for that")
+
+
+class Data(Strict):
+    """Which data, and how many examples each run draws for its splits."""
+
+    name: Annotated[str, AfterValidator(_data_name)]
+    num_train: Count
+    num_validation: Count
+    num_test: Count
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        require_examples(self.name, self.sizes)
+        return self
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"train": self.num_train, "validation": self.num_validation, "test": self.num_test}
+
+
+class LeNet(Strict):
+    """NET-LENET."""
+
+    name: Literal["lenet"]
+    channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    kernel: Count
+    padding: Literal["VALID", "SAME"]
+    widths: list[Count]
+    initialisation: Initialisation
+
+
+class MLP(Strict):
+    """A multilayer perceptron."""
+
+    name: Literal["mlp"]
+    width: Count
+    depth: Count
+    initialisation: Initialisation
+
+
+class FixedRate(Strict):
+    """A learning rate that is given."""
+
+    rule: Literal["fixed"]
+    learning_rate: Positive
+
+
+class StableRate(Strict):
+    """The rule for the learning rate: ηλ_max = `stability` at the sharpest of `num_seeds` initialisations."""
+
+    rule: Literal["stable"]
+    stability: Annotated[float, Field(gt=0, lt=2)]
+    num_seeds: Count
+
+
+class Training(Strict):
+    """What all training runs share."""
+
+    batch_size: Count | None
+    fit_loss: Positive
+    divergence_factor: Annotated[float, Field(gt=1, allow_inf_nan=False)]
+    records_per_decade: PerDecade
+
+
+class Shared(Strict):
+    """What every experiment may depend on besides its own section of params.yaml."""
+
+    name: Name
+    threads: Count
+    runs_at_once: Count
+    precision: Literal["float32", "tensorfloat32", "bfloat16"]
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    data: Data
+    net: Annotated[LeNet | MLP, Field(discriminator="name")]
+    regime: Annotated[FixedRate | StableRate, Field(discriminator="rule")]
+    training: Training
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        batch, n = self.training.batch_size, self.data.num_train
+        if batch is not None and batch > n:
+            raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")
+        return self

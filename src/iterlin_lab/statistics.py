@@ -1,0 +1,82 @@
+"""The statistics of tables and claims over runs: means with t-intervals, tests of means, corrections, a bootstrap."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+
+def half_width(error: Any, number: int) -> Any:
+    """Of the t-interval of a mean, from its standard error over so many runs."""
+    return stats.t.ppf((1 + CONFIDENCE) / 2, number - 1) * error
+
+
+def interval(values: pd.Series) -> tuple[float, float, float]:
+    """Mean and both ends of its t-interval. Missing values, of runs that diverged, are left out."""
+    known = values.dropna()
+    mean = float(known.mean()) if len(known) else np.nan
+    with np.errstate(invalid="ignore"):  # an infinite value has no interval
+        half = float(half_width(known.sem(), len(known))) if len(known) > 1 else np.nan
+    return mean, mean - half, mean + half
+
+
+def exact_interval(count: int, number: int) -> tuple[float, float]:
+    """Of a share, by Clopper and Pearson."""
+    found = stats.binomtest(count, number).proportion_ci(CONFIDENCE, method="exact")
+    return found.low, found.high
+
+
+def p_above(values: pd.Series, bound: float) -> float:
+    """One-sided t-test of the mean being above the bound."""
+    error = float(stats.sem(values))
+    if error == 0:
+        return float(values.mean() <= bound)
+    return float(stats.t.sf((float(values.mean()) - bound) / error, len(values) - 1))
+
+
+def p_below(values: pd.Series, bound: float) -> float:
+    """One-sided t-test of the mean being below the bound."""
+    return p_above(-values, -bound)
+
+
+def within(values: pd.Series, low: float, high: float) -> tuple[float, float]:
+    """p of the mean lying between the bounds (two one-sided tests), and of it lying outside."""
+    outside = 2 * min(p_above(values, high), p_below(values, low))
+    return max(p_below(values, high), p_above(values, low)), min(1, outside)
+
+
+def p_more(count: int, number: int, share: float) -> tuple[float, float]:
+    """Binomial tests of a count out of a number: p of the share being above this one, and of it being below."""
+    sides = (stats.binomtest(count, number, share, alternative=side).pvalue for side in ("greater", "less"))
+    above, below = map(float, sides)
+    return above, below
+
+
+def p_trend(table: pd.DataFrame) -> tuple[float, float]:
+    """Page's test: p of values that rise along the columns, in their order, and of values that fall."""
+    rises, falls = (stats.page_trend_test(rows, method="asymptotic").pvalue for rows in (table, table.iloc[:, ::-1]))
+    return float(rises), float(falls)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number (Holm 1979)."""
+    order = np.argsort(p_values)
+    factors = len(p_values) - np.arange(len(p_values))
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(np.asarray(p_values)[order] * factors))
+    return adjusted.tolist()
+
+
+def bootstrap_counts(number: int, draws: int) -> np.ndarray:
+    """How often each of so many runs is in each of the resamples, (draws, number); always the same ones."""
+    return np.random.default_rng(0).multinomial(number, np.full(number, 1 / number), draws)
+
+
+def bootstrap_interval(values: np.ndarray) -> tuple[float, float]:
+    """The quantiles of what was found in the resamples."""
+    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return low, high

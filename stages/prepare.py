@@ -1,0 +1,20 @@
+"""Load a data set once, into one file, and describe it: the scale's, or that of an experiment that has its own."""
+
+from iterlin_lab.data.prepare import prepare
+from iterlin_lab.layout import Layout
+from iterlin_lab.stage import begin_stage
+
+
+def main() -> None:
+    scale, _, own = begin_stage()
+    layout = Layout(scale.name)
+    if own:
+        (experiment,) = own
+        data, path = getattr(scale, experiment).data, layout.data_of(experiment)
+        prepare(f"scale.{experiment}.data.name", data.name, path, path.with_suffix(".json"))
+    else:
+        prepare("scale.data.name", scale.data.name, layout.data, layout.data_card)
+
+
+if __name__ == "__main__":
+    main()
