@@ -1,12 +1,11 @@
 """What a phase of full batches keeps."""
 
 import jax
-import numpy as np
 import pytest
 
 from iterlin import Every, _batches, _blocks, cross_entropy
 from iterlin._start import lazy_problem
-from tests.problems import classification, mlp, trained
+from tests.problems import classification, mlp, same, trained
 
 
 @pytest.mark.parametrize("schedule", [Every(7), Every(1)])
@@ -14,7 +13,7 @@ def test_what_is_kept_for_a_phase_or_computed_again_gives_the_same(schedule, mon
     monkeypatch.setattr(_blocks, "CHUNK", 5)  # of 12 examples
     model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
     kept, again = (trained(model, data, loss=cross_entropy, schedule=schedule, hoist=hoist) for hoist in (True, False))
-    np.testing.assert_allclose(again[0], kept[0], rtol=1e-10, atol=1e-12)
+    same(again[0], kept[0])
 
 
 def test_a_phase_keeps_what_fits_the_budget():

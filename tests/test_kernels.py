@@ -7,7 +7,7 @@ import pytest
 from iterlin import empirical_ntk, empirical_ntk_by_leaf, functional
 from iterlin._kernels import _factors
 from iterlin_lab.nets import MLP, LeNet
-from tests.problems import affine, dense_jacobian, mlp
+from tests.problems import affine, dense_jacobian, mlp, same
 
 
 class Twice(eqx.Module):
@@ -81,7 +81,7 @@ def test_the_kernel_is_the_jacobian_times_its_transpose_leaf_by_leaf(name):
     for path, phi in zip(paths, jnp.split(jacobian, starts, axis=1), strict=True):
         part = parts.pop(path)
         assert part.shape == (5, len(phi) // 5, 5, len(phi) // 5)
-        np.testing.assert_allclose(part.reshape(len(phi), -1), phi @ phi.T, rtol=1e-11, atol=1e-12)
+        same(part.reshape(len(phi), -1), phi @ phi.T)
     assert not parts
 
 
@@ -89,13 +89,13 @@ def test_the_kernel_is_the_jacobian_times_its_transpose_leaf_by_leaf(name):
 def test_the_parts_sum_to_the_whole(name):
     _, params, fn, x = problem(name, n=2)
     whole = empirical_ntk(fn, params, x)
-    np.testing.assert_allclose(sum(empirical_ntk_by_leaf(fn, params, x).values()), whole, rtol=1e-11, atol=1e-12)
+    same(sum(empirical_ntk_by_leaf(fn, params, x).values()), whole)
 
 
 def test_between_two_sets_of_inputs():
     _, params, fn, x = problem("eqx", n=8)
     cross = empirical_ntk(fn, params, x[:5], x[5:])
-    np.testing.assert_allclose(cross, empirical_ntk(fn, params, x)[:5, :, 5:], rtol=1e-11, atol=1e-12)
+    same(cross, empirical_ntk(fn, params, x)[:5, :, 5:])
 
 
 @pytest.mark.parametrize("kernel", [empirical_ntk, empirical_ntk_by_leaf])
@@ -106,14 +106,14 @@ def test_blocks_within_a_small_budget_give_the_same(kernel, m):
     whole = kernel(fn, params, x, x2)
     result = sum(leaf.nbytes for leaf in jax.tree.leaves(whole))
     blocks = kernel(fn, params, x, x2, max_bytes=result + 9000)
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12), blocks, whole)
+    jax.tree.map(same, blocks, whole)
 
 
 def test_more_examples_than_are_differentiated_at_once():
     model, params, fn, x = problem("eqx", n=70)
     jacobian, *_ = dense_jacobian(model, x)
     gram = empirical_ntk(fn, params, x).reshape(140, 140)
-    np.testing.assert_allclose(gram, jacobian @ jacobian.T, rtol=1e-11, atol=1e-12)
+    same(gram, jacobian @ jacobian.T)
 
 
 def test_a_budget_that_does_not_hold_the_kernel_is_refused():

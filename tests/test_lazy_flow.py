@@ -64,7 +64,7 @@ def test_the_narrower_network_has_the_first_pairs_of_the_wider():
     np.testing.assert_array_equal(narrow.outputs, [1, 1, -1, -1])
     np.testing.assert_array_equal(narrow.weights[:2], wide.weights[:2])
     np.testing.assert_array_equal(narrow.weights[2:], wide.weights[:2])
-    assert np.abs(np.asarray(network(narrow, examples().x))).max() < 1e-15
+    assert np.abs(np.asarray(network(narrow, jnp.asarray(examples().x)))).max() < 1e-15
 
 
 def results(power, noise=0.05, number=8, exponents=(0.5, 0.75, 1.0)):

@@ -8,6 +8,8 @@ from iterlin import Linearised, _linearise, cross_entropy, functional, ggn_max_e
 from iterlin._linearise import residual_bytes
 from tests.problems import affine, classification, dense_jacobian, mlp, regression
 
+# Bounds of 10⁻¹² are those of some 10³ rounded operations on numbers of order 1.
+
 
 @pytest.fixture
 def linearised():

@@ -50,6 +50,7 @@ def network(activation=jnp.tanh, width=6, scale=0.7, dimension=4, antisymmetric=
 
 
 def close(found, expected, rtol=1e-12, atol=1e-14):
+    """Within some 10³ roundings, unless quadrature, a linear system or a draw has an error of its own."""
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
 

@@ -7,6 +7,7 @@ import pytest
 from iterlin._linearise import residual_bytes
 from iterlin_lab.nets import MLP, LeNet, build, convolution, initialise
 from iterlin_lab.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
+from tests.problems import same
 
 
 def lax_conv(x, kernel, padding):
@@ -22,11 +23,11 @@ def same_function_and_derivatives(f, g, *arguments):
     keys = jax.random.split(jax.random.key(9), len(arguments) + 1)
     tangents = tuple(jax.random.normal(key, a.shape) for key, a in zip(keys, arguments, strict=False))
     for one, other in zip(jax.jvp(f, arguments, tangents), jax.jvp(g, arguments, tangents), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+        same(one, other)
     out, vjp = jax.vjp(f, *arguments)
     cotangent = jax.random.normal(keys[-1], out.shape)
     for one, other in zip(vjp(cotangent), jax.vjp(g, *arguments)[1](cotangent), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+        same(one, other)
 
 
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
@@ -50,7 +51,7 @@ def test_convolution_has_the_second_derivatives_of_lax_also_over_a_batch():
         loss = jax.grad(lambda kernel: jnp.sum(jax.vmap(lambda x: jnp.tanh(convolution(x, kernel, "SAME")))(x) ** 2))
         return jax.jvp(loss, (kernel,), (direction,))[1]
 
-    np.testing.assert_allclose(hessian_vector(conv2d_by_rows), hessian_vector(lax_conv), rtol=1e-10, atol=1e-10)
+    same(hessian_vector(conv2d_by_rows), hessian_vector(lax_conv))
 
 
 def test_convolution_keeps_the_image_and_not_its_patches():
@@ -84,7 +85,7 @@ def test_lenet_is_its_layers_in_order():
     for layer in model.convolutions:
         hidden = lax_pool(jax.nn.relu(lax_conv(hidden, layer.weight, "SAME") + layer.bias[None, None]))
     hidden = jax.nn.relu(model.dense[0](hidden.ravel()))
-    np.testing.assert_allclose(model(x), model.dense[1](hidden), rtol=1e-10, atol=1e-12)
+    same(model(x), model.dense[1](hidden))
 
 
 @pytest.mark.parametrize("name", ["lenet", "mlp"])

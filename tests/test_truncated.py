@@ -139,7 +139,10 @@ def test_a_damped_phase_with_cross_entropy_ends_at_its_minimiser():
         return cross_entropy(linearised(unflatten(theta), data[0]), data[1]) + penalty
 
     expected = optx.minimise(objective, optx.BFGS(rtol=1e-10, atol=1e-10), flat, max_steps=5000).value
-    np.testing.assert_allclose(theta, expected, rtol=1e-5, atol=1e-6)
+    # With its curvature of at least 2λ, BFGS ends no farther from the minimiser than ‖∇‖/2λ: twice that is allowed.
+    bound = float(jnp.linalg.norm(jax.grad(objective)(expected, None))) / damping
+    assert bound < 1e-4
+    np.testing.assert_allclose(theta, expected, rtol=0, atol=bound)
     assert result.records[-1]["certificate"] < 1e-9
 
 

@@ -84,7 +84,7 @@ def _kind(split: Any) -> str:
     return type(split).__name__ + (f" of {', '.join(parts)}" if parts else "")
 
 
-def _num_outputs(model: Any, name: str, x: Array) -> int:
+def _num_outputs(model: Any, name: str, x: Array | np.ndarray) -> int:
     example = jax.ShapeDtypeStruct(x.shape[1:], x.dtype)
     leaves, structure = jax.tree.flatten(jax.tree.map(_shape, model))
     try:
@@ -107,7 +107,7 @@ def _output(structure: Any, leaves: tuple[Any, ...], example: jax.ShapeDtypeStru
     return eqx.filter_eval_shape(jax.tree.unflatten(structure, leaves), example)
 
 
-def _check_targets(name: str, y: Array, loss: Loss, num_outputs: int) -> None:
+def _check_targets(name: str, y: Array | np.ndarray, loss: Loss, num_outputs: int) -> None:
     """What the losses of this package take. Another loss knows its own targets."""
     integers = jnp.issubdtype(y.dtype, jnp.integer)
     if is_squared_error(loss) and (integers or y.shape[1:] != (num_outputs,)):

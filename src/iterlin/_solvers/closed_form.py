@@ -92,11 +92,17 @@ class ClosedForm(Solver):
         return _jump(problem, self, schedule, state, stop)
 
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
-        """α_t. Directions with Λ = 0 do not move θ."""
-        moving = (basis.eigenvalues > 0) & (basis.residual != 0)
+        """α_t. Directions with Λ = 0 do not move θ, so they may have any gain: they have that of the smallest Λ > 0.
+
+        For rounding has mixed them with those of small Λ, and where their gains differ, θ_t loses digits.
+        """
+        known = basis.eigenvalues > 0
+        if not known.any():
+            return np.zeros_like(basis.residual)
         with np.errstate(over="ignore"):
-            gain = self._share(basis.rates, steps) / np.where(moving, basis.rates, 1)
-            return np.where(moving, -gain * basis.residual / basis.num_examples, 0)
+            gain = self._share(basis.rates, steps) / np.where(known, basis.rates, 1)
+            gain = np.where(known, gain, gain[known][0])
+            return np.where(basis.residual != 0, -gain * basis.residual / basis.num_examples, 0)
 
     def undecided(self, basis: Eigenbasis, steps: int) -> Vector:
         """How far f_lin might move in the directions that are held still because rounding hides their eigenvalues.

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 @jax.jit
 def growing_ridge(
-    kernel: Float[Array, "n n"], test: Float[Array, "m n"], y: Float[Array, " n"], ridge: float
+    kernel: Float[Array, "n n"], test: Float[Array, "m n"], y: Float[Array, " n"], ridge: float | Float[Array, ""]
 ) -> Float[Array, "n m"]:
     """Row k − 1 has the predictions K(x, ·)ᵀ (λI + K_k)⁻¹ y of the first k examples, with λ = `ridge` (L §1.2).
 
