@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from iterlin_lab.settings.lenet import AUGMENTATIONS as NAMES
 
 from iterlin import Every, Linearised, cross_entropy, functional, sgd, train
 from iterlin_lab.data.augment import AUGMENTATIONS, crops, flips
+from iterlin_lab.experiments.augmentation.settings import AUGMENTATIONS as NAMES
 from tests.problems import classification, mlp
 
 KEY = jax.random.key(3)

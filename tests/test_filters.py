@@ -7,11 +7,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from iterlin_lab.settings.lenet import compared
 
 from iterlin import Linearised, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
+from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.filters import claims
 from iterlin_lab.experiments.filters import figure as figures
 from iterlin_lab.experiments.filters import kernel_figure as kernel_figures
