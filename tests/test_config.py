@@ -128,7 +128,7 @@ def test_the_committed_parameters_are_valid():
         (
             "experiments.more",
             [],
-            "scale: experiments must have the keys sweep, train, rescaled, toy, train_own, measure",
+            "scale: experiments must have the keys sweep, train, rescaled, toy, ",
         ),
         ("name", "../x", "scale.name: String should match pattern"),
     ],

@@ -31,7 +31,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for text."""
+    """Write a text file that is never seen half-written."""
     write_bytes(path, text.encode())
 
 

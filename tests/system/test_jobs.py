@@ -46,15 +46,6 @@ def test_some_experiments_run_with_what_they_need_and_a_wrong_name_is_one_line(t
     assert done.stderr.startswith("there is no experiment 'admm', but k_sweep, ")
 
 
-EXPERIMENTS = """\
-    experiments: &all   # by the stage of dvc.yaml that runs them; what is not listed is left out of everything
-      sweep: [k_sweep]
-      rescaled: [sensitivity]
-      train: [tgn_baseline, adam, damp_ce, augmentation, batches, data_scaling, stability, flow_check]
-      train_own: [mnist]
-      measure: [probes, filters]
-      toy: [xor, damp1d, kernel_limit, staircase, lazy_flow, decay, one_neuron]
-"""
 TWO = """    experiments: &all
       {sweep: [], rescaled: [], train: [], train_own: [], measure: [], toy: [kernel_limit, staircase]}
 """
@@ -62,7 +53,8 @@ TWO = """    experiments: &all
 
 def test_what_params_yaml_leaves_out_is_nowhere(tmp_path):
     clone = Clone(tmp_path, "smoke")
-    clone.edit(EXPERIMENTS, TWO)
+    text = (clone.folder / "params.yaml").read_text()
+    clone.edit(text[text.index("    experiments: &all") : text.index("    data: {name: digits")], TWO)
     clone.run("iterlin", "repro")
     report = clone.folder / "reports/smoke"
     assert {path.stem.split("_")[0] for path in (report / "tables").iterdir()} == {"kernel", "staircase"}
@@ -84,18 +76,18 @@ def test_an_impossible_number_of_jobs_is_one_line(clone, jobs):
 def test_where_a_cell_fails_the_others_are_kept(clone):
     clone.edit("{name: adam, learning_rate: 5.0e-3,", "{name: adam, learning_rate: 4.0e-3,")
     clone.edit('"10"], num_seeds: 2}', '"10", "100"], num_seeds: 2}')
-    stage = clone.folder / "stages/tgn_baseline.py"
+    stage = clone.folder / "src/iterlin_lab/experiments/kernel_limit/run.py"
     code = stage.read_text()
-    stage.write_text("raise SystemExit('no Adam today')\n")
+    stage.write_text("raise SystemExit('no kernels today')\n")
     done = clone.run("iterlin", "repro", check=False, JOBS="2")
     assert done.returncode == 1
-    assert "no Adam today" in done.stderr
+    assert "no kernels today" in done.stderr
     last = done.stderr.strip().splitlines()[-1]
-    assert last == "tgn_baseline@smoke failed; the others are kept. Run the same command again once it is mended"
+    assert last == "toy@smoke-kernel_limit failed; the others are kept. Run the same command again once it is mended"
     assert "Running stage 'sweep@smoke-k_sweep-100'" in done.stdout
     assert "tables@smoke" not in done.stdout
     stage.write_text(code)
     done = clone.run("iterlin", "repro")
-    assert "Running stage 'tgn_baseline@smoke'" in done.stdout
-    assert "Running stage 'k_sweep" not in done.stdout
+    assert "Running stage 'toy@smoke-kernel_limit'" in done.stdout
+    assert "Running stage 'sweep" not in done.stdout
     assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE

@@ -38,7 +38,7 @@ def undisturbed(clone):
 @pytest.fixture
 def afresh(clone, undisturbed):
     """The clone as if this cell had never been trained."""
-    stage = clone.folder / "stages/k_sweep.py"
+    stage = clone.folder / "stages/experiment.py"
     stage.write_text(stage.read_text() + "#\n")
     forget(clone)
     return clone
@@ -121,7 +121,7 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
         assert time.monotonic() < deadline
         time.sleep(0.02)
     everything = below(process)
-    assert any("stages/k_sweep.py" in command_of(child) for child in everything)
+    assert any("stages/experiment.py" in command_of(child) for child in everything)
     if number == signal.SIGINT:  # as a terminal sends it
         os.killpg(process.pid, number)
     else:
@@ -142,7 +142,7 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
 @pytest.mark.parametrize("blocks", [0, 2, 20])  # of 1024 bytes: what fits is nothing, the log, checkpoints
 def test_a_full_disk_is_one_line_and_costs_nothing(afresh, undisturbed, blocks):
     stage = {"DVC_STAGE": "sweep@smoke-k_sweep-10", "DVC_ROOT": str(afresh.folder)}
-    process = start(afresh, "bash", "-c", f"ulimit -f {blocks}; exec python stages/k_sweep.py", **stage)
+    process = start(afresh, "bash", "-c", f"ulimit -f {blocks}; exec python stages/experiment.py", **stage)
     output, _ = process.communicate(timeout=ENOUGH)
     assert process.returncode == 1, output
     last = output.strip().splitlines()[-1]
@@ -166,7 +166,7 @@ def test_a_disk_that_is_full_for_everything(afresh, undisturbed):
 
 def test_an_orphan_that_hangs_is_waited_for(afresh, undisturbed):
     first = start(afresh, *REPRO)
-    while not (found := [child for child in trainers(first) if "stages/k_sweep.py" in command_of(child)]):
+    while not (found := [child for child in trainers(first) if "stages/experiment.py" in command_of(child)]):
         time.sleep(0.02)
     time.sleep(2)
     found[0].suspend()

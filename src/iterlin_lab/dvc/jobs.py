@@ -47,9 +47,9 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
     limit_workers(scale)
     workers = num_workers(scale.threads)
     jobs = whole_number("JOBS", workers)
-    return ran + (
-        _side_by_side(_affected(changed, first, targets), jobs, workers) if jobs > 1 else _dvc("repro", *targets)
-    )
+    if jobs == 1:
+        return ran + _dvc("repro", *targets)
+    return ran + _side_by_side(_affected(changed, first, targets), jobs, workers)
 
 
 def _affected(changed: list[str], done: str, targets: Sequence[str]) -> Reads:

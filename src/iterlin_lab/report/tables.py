@@ -7,18 +7,18 @@ import pandas as pd
 from iterlin_lab.settings import Adam, Solved
 
 NAMES = {"inf": "∞", "tgn": "TGN"}
-PARTS = ["mean", "low", "high"]
+ENDS = ["mean", "low", "high"]
 
 
-def span(values: Sequence[float], text: str) -> str:
+def interval_text(values: Sequence[float], text: str) -> str:
     """A mean with the ends of its interval; a dash where there is none."""
     mean, low, high = map(text.format, values)
     return "–" if pd.isna(values[0]) else f"{mean} [{low}, {high}]"
 
 
-def spans(table: pd.DataFrame, name: str, text: str) -> list[str]:
-    """Those of a column."""
-    return [span(row, text) for row in table[[f"{name}_{part}" for part in PARTS]].to_numpy().tolist()]
+def interval_texts(table: pd.DataFrame, name: str, text: str) -> list[str]:
+    """Means with the ends of their intervals, a text a row."""
+    return [interval_text(row, text) for row in table[[f"{name}_{part}" for part in ENDS]].to_numpy().tolist()]
 
 
 def percent(table: pd.DataFrame, name: str) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.decay.settings import Scope
-from iterlin_lab.report.tables import markdown_table, spans
+from iterlin_lab.report.tables import interval_texts, markdown_table
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -37,6 +37,6 @@ def _rows(table: pd.DataFrame) -> pd.DataFrame:
             "above the bound": table["violated"],
             "largest excess": table["largest_excess"].map("{:.2g}".format),
             "smallest λ(t)/λ(0)": table["smallest_ratio"].map("{:.3g}".format),
-            "rate over 2λ": spans(table, "ratio", "{:.3f}"),
+            "rate over 2λ": interval_texts(table, "ratio", "{:.3f}"),
         }
     )

@@ -6,7 +6,7 @@ import pandas as pd
 
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.filters.settings import Scope
-from iterlin_lab.report.tables import NAMES, PARTS, markdown_table, span, spans
+from iterlin_lab.report.tables import ENDS, NAMES, interval_text, interval_texts, markdown_table
 
 QUANTITIES = {
     "fraction": ("part of training where the cosine is largest", "{:.0%}"),
@@ -45,8 +45,8 @@ def _filters(scale: Scope, table: pd.DataFrame, runs: pd.DataFrame) -> str:
         {
             "quantity": [QUANTITIES[name][0] for name in table["quantity"]],
             "mean and interval": [
-                span(values, QUANTITIES[name][1])
-                for name, values in zip(table["quantity"], table[PARTS].to_numpy().tolist(), strict=True)
+                interval_text(values, QUANTITIES[name][1])
+                for name, values in zip(table["quantity"], table[ENDS].to_numpy().tolist(), strict=True)
             ],
         }
     )
@@ -83,7 +83,7 @@ def _kernels(scale: Scope, table: pd.DataFrame) -> str:
         "diverged": table["diverged"],
     }
     for name, title in MEASURES.items():
-        rows[title] = spans(table, name, "{:.3f}")
+        rows[title] = interval_texts(table, name, "{:.3f}")
     return f"""## B-NTK: kernels along training
 
 Of the same networks, on {settings.num_examples} training inputs of each run as they are, without augmentation: the

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.kernel_limit.settings import Scope
-from iterlin_lab.report.tables import markdown_table, spans
+from iterlin_lab.report.tables import interval_texts, markdown_table
 
 NAMES = {"RF": "random features", "NT": "neural tangents"}
 
@@ -42,14 +42,14 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
             "kernel": table["kernel"].map(NAMES),
             "varied": table["varied"],
             "theory": ["−1/2" if varied == "N" else "at most 1/2" for varied in table["varied"]],
-            "exponent": spans(table, "exponent", "{:.3f}"),
-            "with log 2n": spans(table, "with_log", "{:.3f}"),
+            "exponent": interval_texts(table, "exponent", "{:.3f}"),
+            "with log 2n": interval_texts(table, "with_log", "{:.3f}"),
             "error over bound": table["constant_mean"].map("{:.2f}".format),
         }
     )
 
 
 def _points(table: pd.DataFrame) -> pd.DataFrame:
-    rows = table[["varied", "n", "N", "runs"]].assign(error=spans(table, "error", "{:.3f}"))
+    rows = table[["varied", "n", "N", "runs"]].assign(error=interval_texts(table, "error", "{:.3f}"))
     rows.insert(0, "kernel", table["kernel"].map(NAMES))
     return rows.assign(**{"bound, without its constant": table["bound"].map("{:.3f}".format)})

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.lazy_flow.settings import Scope
-from iterlin_lab.report.tables import markdown_table, spans
+from iterlin_lab.report.tables import interval_texts, markdown_table
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -39,8 +39,8 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
         {
             "γ": [f"N^−{exponent:g}" for exponent in table["exponent"]],
             "runs": table["runs"],
-            "distance": spans(table, "distance", "{:.2f}"),
-            "kernel": spans(table, "kernel", "{:.2f}"),
+            "distance": interval_texts(table, "distance", "{:.2f}"),
+            "kernel": interval_texts(table, "kernel", "{:.2f}"),
             "expected": table["predicted"].map("{:g}".format),
         }
     )
