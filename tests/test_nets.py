@@ -112,6 +112,20 @@ def test_unknown_initialisation_names_the_known_ones():
         initialise(model, "he", jax.random.key(0))
 
 
+@pytest.mark.parametrize(
+    ("layer", "name"),
+    [
+        (eqx.nn.Conv2d(1, 2, 3, key=jax.random.key(0)), r"\.layers\[0\]\.weight"),
+        (eqx.nn.LayerNorm(4), r"\.layers\[0\]\.weight"),
+        (jnp.ones(3), r"\.layers\[0\]"),
+    ],
+)
+def test_a_layer_that_is_not_known_is_refused_by_name(layer, name):
+    model = eqx.nn.Sequential([layer, eqx.nn.Linear(4, 2, key=jax.random.key(1))])
+    with pytest.raises(ValueError, match=f"and not the layer of the parameter {name}: draw it before, or build it of"):
+        initialise(model, "he_normal", jax.random.key(0))
+
+
 def test_too_small_images_are_refused():
     with pytest.raises(ValueError, match="images of 8×8 are too small for two 5×5 convolutions with VALID padding"):
         LeNet((8, 8, 1), 10, key=jax.random.key(0))

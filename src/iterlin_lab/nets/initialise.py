@@ -19,14 +19,23 @@ INITIALISERS = {
     "fan_in_uniform": lambda **axes: _init.variance_scaling(1 / 3, "fan_in", "uniform", **axes),
 }
 
+LAYERS = (eqx.nn.Linear, Conv2d)
+
 
 def initialise(model: Model, name: str, key: Array) -> Model:
     """Draw the weights of all linear and convolutional layers anew, and set their biases to zero.
 
-    **Raises**: `ValueError` for a name that is not in `INITIALISERS`.
+    **Raises**: `ValueError` for a name that is not in `INITIALISERS`, or for a parameter of any other layer, which
+    would stay as it was.
     """
     if name not in INITIALISERS:
         raise ValueError(f"unknown initialisation {name!r}; known are {', '.join(INITIALISERS)}")
+    for path, node in jax.tree_util.tree_leaves_with_path(model, is_leaf=_is_layer):
+        if eqx.is_inexact_array(node):
+            raise ValueError(
+                f"initialise knows {', '.join(f'{layer.__module__}.{layer.__name__}' for layer in LAYERS)} alone, and "
+                f"not the layer of the parameter {jax.tree_util.keystr(path)}: draw it before, or build it of these"
+            )
 
     def layers(tree):
         return [leaf for leaf in jax.tree.leaves(tree, is_leaf=_is_layer) if _is_layer(leaf)]
@@ -43,4 +52,4 @@ def initialise(model: Model, name: str, key: Array) -> Model:
 
 
 def _is_layer(node) -> bool:
-    return isinstance(node, eqx.nn.Linear | Conv2d)
+    return isinstance(node, LAYERS)
