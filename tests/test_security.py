@@ -47,7 +47,7 @@ def test_a_data_file_with_objects_is_refused_and_not_unpickled(tmp_path, monkeyp
     assert read_data(Path("data.npz")).keys() == arrays.keys()
     np.savez("data.npz", allow_pickle=True, **arrays | {name: np.array([Executes(), Executes()], object)})
     with pytest.raises(
-        SystemExit, match=r"^data.npz is not what prepare_data has written \(Object arrays cannot be .*"
+        SystemExit, match=r"^data.npz is not what the stage prepare has written \(Object arrays cannot be .*"
     ):
         read_data(Path("data.npz"))
     assert not Path("executed").exists()

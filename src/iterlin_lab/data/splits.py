@@ -13,7 +13,7 @@ Split = tuple[Float[Array, "n ..."], Int[Array, " n"]]
 
 
 def read_data(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file that the stage `prepare_data` has written (see `Examples`). Nothing in it is executed.
+    """The arrays of a file that the stage `prepare` has written (see `Examples`). Nothing in it is executed.
 
     **Raises**: `SystemExit` with one line that names the file, if it is not such a file.
     """
@@ -23,7 +23,7 @@ def read_data(path: Path) -> dict[str, np.ndarray]:
         _check(**data)
     except Exception as error:  # a file of junk fails in many ways
         reason = " ".join(str(error).split())[:200]
-        sys.exit(f"{path} is not what prepare_data has written ({reason}): remove it, and run `dvc repro` again")
+        sys.exit(f"{path} is not what the stage prepare has written ({reason}): remove it, and run `dvc repro` again")
     return data
 
 
