@@ -38,8 +38,8 @@ def undisturbed(clone):
 @pytest.fixture
 def afresh(clone, undisturbed):
     """The clone as if this cell had never been trained."""
-    stage = clone.folder / "stages/experiment.py"
-    stage.write_text(stage.read_text() + "#\n")
+    code = clone.folder / "src/iterlin_lab/experiments/k_sweep/run.py"
+    code.write_text(code.read_text() + "#\n")
     forget(clone)
     return clone
 
@@ -107,7 +107,7 @@ def test_a_lock_file_that_was_cut_off_is_mended(clone, undisturbed, cut):
     assert (
         "mended: .dvc/tmp/rwlock had been cut off, so it was removed. Nothing that was trained is lost" in done.stderr
     )
-    assert "0 of them trained" in done.stdout or "Running stage 'k_sweep" not in done.stdout
+    assert "0 of them trained" in done.stdout or "Running stage 'sweep" not in done.stdout
     assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
     assert {name: clone.bytes_below(name) for name in undisturbed} == undisturbed
 

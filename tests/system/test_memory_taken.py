@@ -50,7 +50,7 @@ def test_networks_that_are_absurd_are_refused_before_anything_is_built(tmp_path)
         assert line.startswith("params.yaml: scale.net: a run needs about 5")
         assert " TiB of memory (47.3 TiB of it for the parameters), this machine has " in line
         assert line.endswith(": make net.widths smaller")
-        assert "prepare_data" not in done.stdout
+        assert "prepare@" not in done.stdout
     # What fits into the machine does not into less: here all that a process may take is 2 GB.
     clone.edit("widths: [1000000, 1000000]", "widths: [7000, 7000]")
     done = clone.run("bash", "-c", "ulimit -d 2000000; iterlin plan", check=False)

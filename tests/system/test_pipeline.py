@@ -206,7 +206,7 @@ def test_another_clone_restores_everything_without_training(clone, tmp_path):
     clone.run("git", "clone", "-q", str(clone.folder), str(tmp_path / "other"))
     run_in(tmp_path / "other", "dvc", "pull")
     done = run_in(tmp_path / "other", "dvc", "repro")
-    ran = set(re.findall(r"Running stage '(.*?)@smoke'", done.stdout))
+    ran = set(re.findall(r"Running stage '(\w+)@", done.stdout))
     assert "track" in ran  # it fills the new clone's MLflow
     assert ran <= READERS
     for folder in ("results", "reports"):
@@ -240,4 +240,4 @@ def test_an_impossible_parameter_stops_everything_with_one_line(clone):
     done = clone.run("dvc", "repro", check=False)
     assert done.returncode != 0
     assert expected in done.stderr
-    assert "Running stage 'k_sweep" not in done.stdout
+    assert "Running stage 'sweep" not in done.stdout

@@ -24,7 +24,7 @@ def test_a_network_that_cannot_take_the_data_is_one_line(tmp_path):
     done = clone.run("dvc", "repro", check=False)
     assert done.returncode != 0
     assert "params.yaml: scale.net: images of 8×8 are too small for two 5×5 convolutions" in done.stderr
-    assert "prepare_data" not in done.stdout
+    assert "prepare@" not in done.stdout
 
 
 def test_a_run_of_more_than_an_hour_is_started_only_on_request(tmp_path):
