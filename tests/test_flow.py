@@ -125,6 +125,24 @@ def test_the_loss_never_grows_within_a_phase(seed):
     assert result.state.feature_updates == 5
 
 
+def test_leaving_a_saddle_the_estimate_is_too_small_and_a_second_tolerance_tells():
+    """From small weights errors grow with the network: the flow's is about twice the distance of two tolerances."""
+    model = eqx.nn.MLP(3, 2, 8, 3, jnp.tanh, key=jax.random.key(0))
+    model = jax.tree.map(lambda leaf: leaf / 4 if eqx.is_array(leaf) else leaf, model)
+    data = {"train": regression(jax.random.key(10), n=20)}
+
+    def flowed(tolerance):
+        settings = {"num_steps": 400_000, "first_record": 400_000, "schedule": 1, "loss": squared_error}
+        return train(model, data, solver=Flow(1e-4, tolerance), **settings)
+
+    exact, coarse, fine = map(flowed, (1e-4, 0.1, 0.03))
+    path = exact.state.solver_state.path
+    end, reached, nearer = (ravel_pytree(result.state.params)[0] for result in (exact, coarse, fine))
+    error, difference = (jnp.linalg.norm(reached - other) / path for other in (end, nearer))
+    assert error > 1.5 * coarse.report["error_estimate"]
+    assert 0.4 < difference / error < 0.8
+
+
 def test_phases_records_and_updates_are_those_of_explicit_steps():
     settings = {"num_steps": 1000, "first_record": 1, "records_per_decade": 4}
     counts = ("step", "phase_step", "feature_updates")

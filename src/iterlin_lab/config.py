@@ -49,7 +49,7 @@ class _Chosen(Shared):
 
     @model_validator(mode="after")
     def _consistent_sections(self) -> Self:
-        for experiment in EXPERIMENTS.values():
+        for experiment in chosen(self):
             experiment.check(experiment.of(self))
         return self
 

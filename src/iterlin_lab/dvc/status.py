@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 from iterlin_lab.files import write_bytes
 
 LOCK_FILE = Path("dvc.lock")
+PARAMS = Path("params.yaml")
 REPO_LOCK, LOCKS = Path(".dvc/tmp/lock"), Path(".dvc/tmp/rwlock")
 
 
@@ -77,6 +78,15 @@ def locked_outs() -> dict[str, str]:
             fcntl.flock(file, fcntl.LOCK_SH)
         stages = YAML(typ="safe").load(LOCK_FILE)["stages"]
     return {name: " ".join(out["md5"] for out in stage["outs"]) for name, stage in stages.items()}
+
+
+def ran_before(name: str, params: Path = PARAMS) -> bool:
+    """Whether `dvc.lock` has a report of this scale that was made with the very parameters of now."""
+    if not LOCK_FILE.exists():
+        return False
+    read = YAML(typ="safe").load
+    report = read(LOCK_FILE)["stages"].get(f"report@{name}", {})
+    return report.get("params", {}).get(str(params), {}).get("scale") == read(params)["scale"]
 
 
 def _is_json(path: Path) -> bool:

@@ -1,0 +1,37 @@
+"""The section of params.yaml of B-FLOW, again."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
+from iterlin_lab.settings.base import Fraction, Periods, Strict
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solvers import Flow
+
+
+class FinerFlow(Strict):
+    """Some K of E-SWEEP with a smaller tolerance of the flow."""
+
+    tolerance: Fraction
+    periods: Periods
+    num_seeds: Annotated[int, Field(ge=2)]
+
+
+class Scope(Shared):
+    """What B-FLOW, again, may depend on: what all share, its section, and that of E-SWEEP."""
+
+    finer_flow: FinerFlow
+    k_sweep: KSweep
+
+
+def check(scale: Scope) -> None:
+    """**Raises**: `ValueError` if the section does not fit what it is run with."""
+    finer, sweep = scale.finer_flow, scale.k_sweep
+    if not isinstance(sweep.solver, Flow):
+        raise ValueError("experiments.finer must be empty: the k_sweep.solver is no flow, whose error could be smaller")
+    if finer.tolerance >= sweep.solver.tolerance:
+        raise ValueError(f"finer_flow.tolerance must be below that of k_sweep.solver, {sweep.solver.tolerance}")
+    if not set(finer.periods) <= set(sweep.periods):
+        raise ValueError("finer_flow.periods must be among k_sweep.periods: the same runs are compared")
+    require_as_many("finer_flow", finer.num_seeds, sweep)

@@ -1,0 +1,80 @@
+"""B-FLOW, again: its recipes, its limits, its table and what the report says of it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from iterlin_lab.config import load
+from iterlin_lab.experiments.finer_flow import run, section, settings, table
+from iterlin_lab.experiments.k_sweep import run as k_sweep
+from iterlin_lab.layout import Layout
+from tests.clone import ROOT
+
+LAPTOP = load(ROOT / "params.yaml").presets["laptop"]
+
+
+def changed(**values):
+    return LAPTOP.model_copy(update={"finer_flow": LAPTOP.finer_flow.model_copy(update=values)})
+
+
+@pytest.fixture
+def layout(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    layout = Layout("laptop")
+    layout.results.mkdir(parents=True)
+    layout.regime.write_text(json.dumps({"learning_rate": 1e-5}))
+    return layout
+
+
+def test_its_runs_are_those_of_the_sweep_but_for_the_tolerance(layout):
+    finer, sweep = run.cells(LAPTOP), k_sweep.cells(LAPTOP)
+    assert list(finer) == LAPTOP.finer_flow.periods
+    for period, recipes in finer.items():
+        assert len(recipes) == LAPTOP.finer_flow.num_seeds
+        for ours, theirs in zip(recipes, sweep[period], strict=False):
+            assert ours._replace(solver=theirs.solver) == theirs
+            assert ours.solver == {"name": "flow", "tolerance": LAPTOP.finer_flow.tolerance}
+            assert ours.solver["tolerance"] < theirs.solver["tolerance"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"tolerance": 0.1}, "finer_flow.tolerance must be below that of k_sweep.solver, 0.1"),
+        ({"periods": ["1", "7"]}, "finer_flow.periods must be among k_sweep.periods: the same runs are compared"),
+        ({"num_seeds": 11}, "finer_flow.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(values, message):
+    settings.check(LAPTOP)
+    with pytest.raises(ValueError, match=message):
+        settings.check(changed(**values))
+    explicit = LAPTOP.model_copy(update={"k_sweep": load(ROOT / "params.yaml").presets["smoke"].k_sweep})
+    with pytest.raises(ValueError, match="experiments.finer must be empty: the k_sweep.solver is no flow"):
+        settings.check(explicit)
+
+
+def write(layout, name, shift, evaluations):
+    """Three runs of two K, their accuracies moved by so much."""
+    for i, cell in enumerate(("1", "1e8")):
+        level = 0.7 + 0.01 * np.arange(3) + shift * i
+        rows = {"run": range(3), "evaluations": evaluations, "error_estimate": 0.2 / evaluations}
+        (folder := layout.results / name / cell).mkdir(parents=True)
+        accuracies = {"network_validation_stopped": level, "network_final": level - 0.1}
+        pd.DataFrame(rows | accuracies).to_csv(folder / "runs.csv")
+
+
+def test_the_report_says_what_the_error_changes(layout):
+    write(layout, "k_sweep", 0.02, 100)
+    write(layout, "finer_flow", 0.0, 150)
+    tables = table.tables(LAPTOP, layout)
+    changes = tables["finer_flow"].groupby("cell")["network_validation_stopped_change"].agg(["mean", "max"])
+    np.testing.assert_allclose(changes.loc["1"], 0, atol=1e-15)  # equal decimals
+    np.testing.assert_allclose(changes.loc["1e8"], 0.02, rtol=1e-12)  # differences of decimals near 1
+    text = section.section(LAPTOP, tables)
+    assert "with the tolerance 0.03 in place of 0.1" in " ".join(text.split())
+    rows = [[part.strip() for part in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 1")]
+    assert [row[:3] for row in rows] == [["1", "3", "100 → 150"], ["1e8", "3", "100 → 150"]]
+    assert [row[4:] for row in rows] == [["+0.00", "0.00"], ["+2.00", "2.00"]]

@@ -1,0 +1,47 @@
+"""What `make repro` starts without asking, and what a busy machine does to the plan."""
+
+import time
+
+import jax.numpy as jnp
+import pytest
+from ruamel.yaml import YAML
+
+from iterlin_lab.dvc.status import LOCK_FILE, ran_before
+from iterlin_lab.planning import plan, steps
+from tests.clone import ROOT
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    params = (ROOT / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(params)
+    scale = YAML(typ="safe").load(params)["scale"]
+    stages = {"stages": {f"report@{scale['name']}": {"params": {"params.yaml": {"scale": scale}}}}}
+    with (tmp_path / LOCK_FILE).open("w") as file:
+        YAML(typ="safe").dump(stages, file)
+    return tmp_path
+
+
+def test_the_same_parameters_were_run_before_and_others_were_not(folder):
+    assert ran_before("laptop")
+    assert not ran_before("paper")
+    path = folder / "params.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("    seed: 7 ", "    seed: 8 "))
+    assert not ran_before("laptop")
+    path.write_text(text)
+    (folder / LOCK_FILE).unlink()
+    assert not ran_before("laptop")
+
+
+def test_what_else_the_machine_does_is_not_in_the_estimate():
+    def compute():
+        time.sleep(0.5)  # as where another process has the processor
+        return jnp.zeros(3)
+
+    assert steps._seconds(compute) < 0.25
+
+
+def test_hours_add_up():
+    assert plan.hours([{"hours": 0.25}, {"hours": 1.5}]) == 1.75
