@@ -52,7 +52,7 @@ def test_what_cannot_be_compared_is_refused(values, message):
     with pytest.raises(ValueError, match=message):
         settings.check(changed(**values))
     explicit = LAPTOP.model_copy(update={"k_sweep": load(ROOT / "params.yaml").presets["smoke"].k_sweep})
-    with pytest.raises(ValueError, match="experiments.finer must be empty: the k_sweep.solver is no flow"):
+    with pytest.raises(ValueError, match=r"experiments\.finer must be empty: the k_sweep.solver is no flow"):
         settings.check(explicit)
 
 

@@ -47,7 +47,15 @@ def test_the_core_runs_without_the_pipeline():
     ]
 
 
-@pytest.mark.parametrize("module", ["iterlin_lab.cli", "iterlin_lab.runs.workers", "iterlin_lab.config"])
+def test_the_script_names_what_it_lacks():
+    script = "import sys; sys.modules['pydantic'] = None; from iterlin_lab.cli import main; main()"
+    done = run(sys.executable, "-c", script)
+    assert (done.returncode, done.stdout) == (1, "")
+    wanted = "iterlin: the pipeline needs pydantic, which is not installed: pip install 'iterlin[pipeline]'"
+    assert done.stderr.strip() == wanted
+
+
+@pytest.mark.parametrize("module", ["iterlin_lab.commands", "iterlin_lab.runs.workers", "iterlin_lab.config"])
 def test_what_computes_nothing_does_not_wait_for_jax(module):
     done = run(sys.executable, "-c", f"import sys, {module}; print({{'jax', 'pandas', 'mlflow'}} & set(sys.modules))")
     assert done.stdout.strip() == "set()", done.stderr

@@ -33,6 +33,7 @@ from iterlin import (
     sgd,
     train_many,
 )
+from iterlin._linearise import CACHE
 from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.files import durable
@@ -98,6 +99,7 @@ def run_many(
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
     settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
+    settings["block_bytes"] = first.threads * CACHE
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
     return results[: len(recipes)], descriptions

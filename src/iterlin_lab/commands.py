@@ -1,0 +1,121 @@
+"""`iterlin check`, `iterlin plan`, `iterlin repro`, `iterlin check-report` and `iterlin sync`."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from iterlin_lab.config import ParamsError, Scale, load
+from iterlin_lab.dvc.jobs import reproduce, stop
+from iterlin_lab.dvc.status import ran_before
+from iterlin_lab.experiments import chosen
+from iterlin_lab.files import alone
+from iterlin_lab.layout import Layout
+from iterlin_lab.planning.plan import cells_of, hours, make_plan, not_estimated, pending, table
+from iterlin_lab.runs.stopping import stop_with_a_word
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run in (check, plan, repro, check_report, sync):
+        command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
+        command.set_defaults(run=run)
+        if run is repro:
+            command.add_argument("names", nargs="*", metavar="NAME", help="these experiments alone, and what they need")
+    command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
+    arguments = vars(parser.parse_args())
+    try:
+        scale = load().scale
+    except ParamsError as error:
+        sys.exit(str(error))
+    arguments.pop("run")(scale, **arguments)
+
+
+def check(scale: Scale) -> None:
+    """validate params.yaml, without computing anything"""
+    print(f"params.yaml is valid; the scale is {scale.name}")
+
+
+def plan(scale: Scale) -> None:
+    """say how long the training may take here, and how much memory and disk"""
+    print(table(make_plan(scale), not_estimated(scale)))
+
+
+def repro(scale: Scale, names: Sequence[str] = ()) -> None:
+    """run what `dvc repro` would, unless it may take longer than an hour, and say what ran and where the report is"""
+    stop_with_a_word("iterlin repro", first=stop)
+    targets = _stages(scale, names)
+    if os.environ.get("YES") != "1":
+        _ask(scale, targets)
+    with alone(Path(".cache/repro.lock"), "this pipeline"):
+        ran = reproduce(scale, targets)
+    trained = set(cells_of(scale)) & set(ran)
+    print(f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.")
+    if names:
+        return
+    report = Layout(scale.name).report
+    print(
+        f"The report:     {report}/index.html (or {report}/REPORT.md)\n"
+        f"All runs:       make ui, then open the address that it prints\n"
+        f"Change things:  edit params.yaml, then make repro again"
+    )
+
+
+def _stages(scale: Scale, names: Sequence[str]) -> list[str]:
+    """The stages of these experiments, and of those that they read.
+
+    **Raises**: `SystemExit` with one line for a name that params.yaml does not have.
+    """
+    known = {experiment.name: experiment for experiment in chosen(scale)}
+    for name in names:
+        if name not in known:
+            sys.exit(f"there is no experiment {name!r}, but {', '.join(known)}")
+    wanted = dict.fromkeys(each for name in names for each in (*known[name].reads, name))
+    return [stage for name in wanted for stage in known[name].stages(scale)]
+
+
+def _ask(scale: Scale, targets: Sequence[str]) -> None:
+    """Exits with the plan if the run may take longer than an hour.
+
+    What was run before is known to end: so the preset that comes with its results starts on any machine, however slow
+    or busy it is while it is measured.
+    """
+    if ran_before(scale.name):
+        return
+    rows = [row for row in make_plan(scale) if not targets or set(row["cells"]) & set(targets)]
+    if hours(rows) > 1 and hours(rows := pending(rows)) > 1:
+        sys.exit(
+            f"{table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "
+            "To start it: make repro YES=1"
+        )
+
+
+def check_report(scale: Scale) -> None:
+    """recompute what is stale or missing, and compare the tables with the committed ones"""
+    import iterlin_lab.dvc.compare as compare  # pandas is slow to import
+
+    stale = compare.stale_stages()
+    repro(scale)
+    print(f"\nStale stages, whose committed results are not those of this code: {', '.join(stale) or 'none'}")
+    lines = [
+        f"{path}: {line}"
+        for path in compare.tables(scale)
+        for line in compare.differences(compare.committed(path), compare.read(path))
+    ]
+    if lines:
+        sys.exit("\n".join(lines))
+    print(
+        f"The tables are the committed ones, within {compare.ACCURACY:g} in accuracy, "
+        f"{compare.RUNS} in numbers of runs and {compare.STEPS:.0%} in numbers of steps"
+    )
+
+
+def sync(scale: Scale, again: bool) -> None:
+    """show in MLflow what DVC has and MLflow has not"""
+    from iterlin_lab.mlflow import sync as tracking
+    from iterlin_lab.mlflow.place import uri
+
+    print(f"{tracking.sync(scale, again)} new cells in MLflow at {uri()}")
