@@ -1,13 +1,18 @@
 """A checkpoint belongs to the very call that made it."""
 
+import subprocess
+import sys
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import optax
 import pytest
 
 from iterlin import Every, FileCheckpoints, Flow, Truncated, cross_entropy, sgd, train
 from iterlin._checkpoints import LAST
+from iterlin._fingerprint import fingerprint
+from tests.clone import ROOT, environment
 from tests.problems import classification, mlp
 
 KEYS = jax.random.key(0), jax.random.key(1)
@@ -55,6 +60,34 @@ def test_another_call_is_refused(changes, tmp_path):
     run(tmp_path)
     with pytest.raises(ValueError, match="checkpoints: what is kept there belongs to another call, which differed in"):
         run(tmp_path, **changes)
+
+
+def doubled(outputs, labels):
+    return 2 * cross_entropy(outputs, labels)
+
+
+def tripled(factor):
+    return lambda outputs, labels: factor * cross_entropy(outputs, labels)
+
+
+OTHERS = [optax.adam(0.1), optax.adam(0.2), optax.adam(0.1, b1=0.8), optax.sgd(0.1), doubled, tripled(3), tripled(4)]
+
+
+def test_functions_are_told_apart_by_their_code_and_what_they_have_closed_over():
+    digests = [fingerprint(value) for value in OTHERS]
+    assert len(set(digests)) == len(OTHERS)
+    assert fingerprint(optax.adam(0.1)) == digests[0]
+    assert fingerprint(tripled(3)) == digests[5]
+
+
+def test_a_fingerprint_is_the_same_in_every_process():
+    script = (
+        "import jax, optax; from iterlin._fingerprint import fingerprint; from tests.problems import mlp\n"
+        "print(fingerprint(mlp(jax.random.key(0), activation=jax.nn.relu), optax.adam(0.1), jax.random.key(3)))"
+    )
+    env = environment(PYTHONPATH=f"{ROOT / 'src'}:{ROOT}", JAX_ENABLE_X64="1")
+    told = [subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, check=True) for _ in "ab"]
+    assert told[0].stdout == told[1].stdout
 
 
 def test_another_key_of_mini_batches_is_another_call(tmp_path):

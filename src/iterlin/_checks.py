@@ -41,8 +41,7 @@ def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable) -> Non
 
     **Raises**: `ValueError` that names the split.
     """
-    params, _ = functional(model, trainable)
-    if not jax.tree.leaves(params):
+    if not jax.tree.leaves(functional(model, trainable)[0]):
         raise ValueError("the model has no parameters to train")
     if not isinstance(splits, Mapping):
         raise ValueError(
@@ -74,9 +73,10 @@ def _check_split(name: str, split: Any) -> None:
     for letter, array in (("x", x), ("y", y)):
         if isinstance(array, Tracer) or not jnp.issubdtype(array.dtype, jnp.inexact):
             continue
-        finite = np.isfinite(np.asarray(array, np.float64)).reshape(len(array), -1).all(axis=1)
+        finite = (jnp if isinstance(array, jax.Array) else np).isfinite(array)  # where the data lie
         if not finite.all():
-            raise ValueError(f"split {name!r}: {letter} is not finite at example {int(np.argmin(finite))}")
+            example = int(finite.reshape(len(array), -1).all(axis=1).argmin())
+            raise ValueError(f"split {name!r}: {letter} is not finite at example {example}")
 
 
 def _kind(split: Any) -> str:

@@ -157,7 +157,7 @@ def train_many(
     steps = log_spaced_steps(num_steps, records_per_decade, first_record)
     steps = sorted({*steps, *(step for extra in record_at for step in extra.steps if 0 <= step <= num_steps)})
     keeper = Keeper(checkpoints)
-    print_of_runs = fingerprint(fixed, fit_loss, steps) if checkpoints else ""
+    digest = fingerprint(fixed, fit_loss, steps) if checkpoints else ""
 
     def record(moved: Sequence[bool]) -> None:
         for run, (history, seen) in enumerate(zip(histories, group.observe(), strict=True)):
@@ -166,9 +166,9 @@ def train_many(
 
     def progress() -> Progress:
         outcomes = [history.outcome and history.outcome.name for history in histories]
-        return Progress(group.state, [history.records for history in histories], outcomes, print_of_runs)
+        return Progress(group.state, [history.records for history in histories], outcomes, digest)
 
-    if kept := keeper.restore(group.state, print_of_runs):
+    if kept := keeper.restore(group.state, digest):
         group.state = kept.state
         for history, records, outcome in zip(histories, kept.records, kept.outcomes, strict=True):
             history.restore(records, outcome)
