@@ -15,6 +15,7 @@ from tests.system.shown import client, levels, shown, sync
 
 STAGES = ("sweep@smoke-k_sweep-10", "rescaled@smoke-sensitivity-0.5")
 CELLS = {"K = 10": "k_sweep/10", "K = 1, η × 0.5": "sensitivity/0.5/1", "K = 10, η × 0.5": "sensitivity/0.5/10"}
+PERIODS = {"K = 10": "10", "K = 1, η × 0.5": "2", "K = 10, η × 0.5": "20"}  # the steps of a phase: ηK stays
 COMPLETE = {"sweep": 1, "cell": 3, "seed": 6}
 
 
@@ -66,7 +67,7 @@ def test_runs_are_nested_and_hold_what_dvc_has(clone, own):
             assert seed.data.tags["mlflow.parentRunId"] == cell.info.run_id
             assert seed.data.tags["outcome"] == row["outcome"]
             assert seed.data.params | {"run": str(row["run"])} == seed.data.params
-            assert seed.data.params["K"] == path.split("/")[-1]
+            assert seed.data.params["K"] == cell.data.params["K"] == PERIODS[name]
             assert seed.data.metrics["test_accuracy/proxy_validation_stopped"] == row["proxy_validation_stopped"]
             history = own.get_metric_history(seed.info.run_id, "network/test_accuracy")
             curve = curves[curves["run"] == row["run"]]

@@ -64,7 +64,8 @@ def solvers(scale: Any) -> list[dict[str, Any]]:
     def look(section: Any) -> None:
         for name, value in section.items() if isinstance(section, dict) else ():
             if name == "solver":
-                found[value["name"]] = {key: part for key, part in value.items() if key != "learning_rate"}
+                # Adam's tolerance is that of its schedule, so what is above stays.
+                found.setdefault(value["name"], {key: part for key, part in value.items() if key != "learning_rate"})
             look(value)
 
     look(scale.model_dump())
