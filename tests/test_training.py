@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 
 from iterlin import (
@@ -151,7 +152,7 @@ def test_one_program_serves_every_period_learning_rate_and_seed():
     data, traces = classification(jax.random.key(1)), []
 
     def loss(outputs, labels):
-        traces.extend([outputs] if isinstance(outputs, jax.core.Tracer) else [])
+        traces.extend([outputs] if isinstance(outputs, Tracer) else [])
         return cross_entropy(outputs, labels)
 
     trained(mlp(jax.random.key(0)), data, loss=loss, schedule=Every(2))
