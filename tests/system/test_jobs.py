@@ -74,7 +74,7 @@ def test_an_impossible_number_of_jobs_is_one_line(clone, jobs):
 
 
 def test_where_a_cell_fails_the_others_are_kept(clone):
-    clone.edit("{name: adam, learning_rate: 5.0e-3,", "{name: adam, learning_rate: 4.0e-3,")
+    clone.edit("sizes: [5, 10, 20], width: 200, num_seeds: 2}", "sizes: [5, 10, 20], width: 200, num_seeds: 3}")
     clone.edit('"10"], num_seeds: 2}', '"10", "100"], num_seeds: 2}')
     stage = clone.folder / "src/iterlin_lab/experiments/kernel_limit/run.py"
     code = stage.read_text()
