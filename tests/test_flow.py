@@ -195,9 +195,10 @@ def test_on_convergence_ends_the_phases_of_the_flow():
     assert result.state.feature_updates > 1
 
 
-def test_nan_is_divergence_at_step_0():
-    x, y = classification(jax.random.key(1))
-    _, result = trained(Flow(RATE), Never(), 1000, data=(x.at[0, 0].set(jnp.nan), y))
+def test_a_network_that_is_not_finite_is_divergence_at_step_0():
+    model = jax.tree.map(lambda leaf: leaf * jnp.nan if eqx.is_array(leaf) else leaf, mlp(jax.random.key(0)))
+    data = {"train": classification(jax.random.key(1))}
+    result = train(model, data, loss=cross_entropy, solver=Flow(RATE), schedule=Never(), num_steps=1000)
     assert (result.outcome, result.records[-1]["step"]) == (Outcome.diverged, 0)
 
 
