@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iterlin_lab.config import ParamsError, Scale, load
 from iterlin_lab.dvc.jobs import reproduce, stop
+from iterlin_lab.dvc.mend import mend
 from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone
@@ -31,6 +32,7 @@ def main() -> None:
         scale = load().scale
     except ParamsError as error:
         sys.exit(str(error))
+    mend()
     arguments.pop("run")(scale, **arguments)
 
 
