@@ -9,7 +9,7 @@ os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 from hypothesis import HealthCheck, configuration, settings
 from jaxtyping import install_import_hook
 
-hook = install_import_hook(["iterlin", "iterlin_lab.nets", "iterlin_lab.data.splits"], "beartype.beartype")
+hook = install_import_hook(["iterlin", "iterlin_lab"], "beartype.beartype")
 hook.__enter__()
 
 # The same examples every time: what fails here fails everywhere.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 import pytest
 
-from iterlin import Every, FileCheckpoints, Flow, Truncated, cross_entropy, sgd, train
+from iterlin import Every, FileCheckpoints, Flow, RecordAt, Truncated, cross_entropy, sgd, train
 from iterlin._checkpoints import LAST
 from iterlin._fingerprint import fingerprint
 from tests.clone import ROOT, environment
@@ -54,6 +54,8 @@ X, Y = classification(KEYS[1])
         {"model": mlp(KEYS[0], activation=jax.nn.softplus)},
         {"batch_size": 3},
         {"divergence_factor": 1e5},
+        {"until": lambda record: record["step"] > 30},
+        {"record_at": [RecordAt([3], lambda moment: {"three": 3.0})]},
     ],
 )
 def test_another_call_is_refused(changes, tmp_path):

@@ -79,6 +79,24 @@ def test_a_batch_in_blocks_has_the_outputs_and_derivatives_of_the_whole():
     assert optax.tree.norm(optax.tree.sub(transposed, expected[2])) <= 1e-12 * optax.tree.norm(expected[2])
 
 
+def test_where_jax_computes_is_not_asked_while_tracing(monkeypatch):
+    """So that one function has one meaning, whatever the backend is when it is traced."""
+    params, fn = functional(mlp(jax.random.key(0)))
+    x, _ = regression(jax.random.key(1))
+    traced = str(jax.make_jaxpr(fn)(params, x))
+    monkeypatch.setattr(jax, "default_backend", lambda: pytest.fail("it was asked"))
+    assert str(jax.make_jaxpr(lambda params, x: fn(params, x))(params, x)) == traced
+
+
+def test_a_device_that_is_no_processor_has_the_whole_batch(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    params, fn = functional(mlp(jax.random.key(0)))
+    many = jnp.zeros((100_000, 3))
+    assert "scan" not in str(jax.make_jaxpr(fn)(params, many))
+    _, fn = functional(mlp(jax.random.key(0)), block_bytes=2**19)
+    assert "scan" in str(jax.make_jaxpr(fn)(params, many))
+
+
 def test_losses_are_means_with_the_known_closed_forms():
     _, y = regression(jax.random.key(0))
     np.testing.assert_allclose(squared_error(y + 1, y), 0.5 * y.shape[1])

@@ -96,7 +96,9 @@ WRONG = {
     "solver=0.0": "the learning rate η must be positive and finite, got 0.0",
     "schedule='100'": "schedule must be a schedule such as Every(100), or the period K, got '100'",
     "schedule=0": "the period K must be at least 1, got 0",
-    "schedule=2.5": "the period K must be a whole number of at most 2147483647, or use Never(); got 2.5",
+    "schedule=2.5": "the period K must be a whole number of at most 2147483647 (jax_enable_x64 counts further), or use "
+    "Never(); got 2.5",
+    "num_steps=2**31": "num_steps must be below 2147483647 (jax_enable_x64 counts further), got 2147483648",
     "splits=(x, x)": "splits must be arrays (x, y) by name, such as {'train': (x, y)}, got tuple",
     "splits={'train': [1.0, 2.0]}": "split 'train' must be a pair (x, y) of arrays, got list of float, float",
     "splits={'train': x}": "split 'train' must be a pair (x, y) of arrays, got ArrayImpl",

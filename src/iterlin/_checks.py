@@ -13,7 +13,7 @@ from jaxtyping import Array
 
 from iterlin._linearise import Trainable, functional
 from iterlin._losses import Loss, cross_entropy, is_squared_error
-from iterlin._schedules import FOREVER
+from iterlin._schedules import forever, bound_of_count
 
 
 def check_numbers(
@@ -25,8 +25,8 @@ def check_numbers(
     """
     if num_steps < 1:
         raise ValueError(f"num_steps must be at least 1, got {num_steps}")
-    if num_steps >= FOREVER:
-        raise ValueError(f"num_steps must be below {FOREVER}, since steps are counted in 32 bits, got {num_steps}")
+    if num_steps >= forever():
+        raise ValueError(f"num_steps must be below {bound_of_count()}, got {num_steps}")
     if fit_loss is not None and not fit_loss >= 0:
         raise ValueError(f"fit_loss must be at least 0, or None, got {fit_loss}")
     if not divergence_factor >= 1:

@@ -91,19 +91,19 @@ class Network(eqx.Module):
 class _Functional(eqx.Module):
     """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs.
 
-    A model maps one example, so a batch may be cut anywhere: on a CPU it is cut into blocks of `block_bytes`, which
-    stay in the cache from the first layer to the last.
+    A model maps one example, so a batch may be cut anywhere: into blocks of `block_bytes`, which stay in the cache of a
+    processor from the first layer to the last, or not at all.
     """
 
     rest: Any
-    block_bytes: int = eqx.field(static=True, default=CACHE)
+    block_bytes: int | None = eqx.field(static=True)
 
     def whole(self, params, x):
         """All examples at once."""
         return jax.vmap(eqx.combine(params, self.rest))(x)
 
     def __call__(self, params, x):
-        if jax.default_backend() != "cpu":
+        if self.block_bytes is None:
             return self.whole(params, x)
         kept = residual_bytes(self.whole, params, x)
         return in_blocks(partial(self.whole, params), x, self.block_bytes * len(x) // max(1, kept))
@@ -121,16 +121,19 @@ def _derivative(fn, params, x):
 
 
 def functional(
-    model: Any, trainable: Trainable = eqx.is_inexact_array, *, block_bytes: int = CACHE
+    model: Any, trainable: Trainable = eqx.is_inexact_array, *, block_bytes: int | None = None
 ) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:
     """An equinox module as its parameters θ and the function f(θ, x) on a batch of inputs.
 
     **Arguments**: `trainable` says which leaves are parameters, as `eqx.partition` takes it: a function of a leaf, or a
     tree of booleans. By default every array of floating-point numbers is one, also a constant or a running mean.
-    `block_bytes` is what the derivatives of a block of examples keep on a CPU; half a mebibyte a thread is fast.
+    `block_bytes` is what the derivatives of a block of examples keep. By default it is half a mebibyte where jax
+    computes on a CPU, and all examples are one block elsewhere.
 
     **Raises**: `ValueError` if a parameter is complex.
     """
     params, rest = eqx.partition(model, trainable)
     require_real(params)
+    if block_bytes is None and jax.default_backend() == "cpu":
+        block_bytes = CACHE
     return jax.tree.map(jnp.asarray, params), _Functional(rest, block_bytes)

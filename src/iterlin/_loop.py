@@ -47,7 +47,7 @@ class Loop(eqx.Module):
     def step(self, state: LoopState, x: Array, y: Array) -> LoopState:
         """θ_{t+1}: one step of the solver on the lazy problem of these examples."""
         lazy = self.lazy(state, x, y)
-        limit = jnp.ones((), jnp.int32)
+        limit = jnp.ones((), int)
         taken = self.solver.step(lazy, lazy.gradient(state.params), state.params, state.solver_state, limit)
         return LoopState(taken.params, state.params0, taken.state)
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from iterlin._schedules import FOREVER
+from iterlin._schedules import forever
 from iterlin._state import State
 
 
@@ -50,7 +50,7 @@ class Keeper:
     @property
     def budget(self) -> int:
         """The evaluations of the gradient to train for; where nothing is kept there is no pause."""
-        return self._budget if self._checkpoints else FOREVER
+        return self._budget if self._checkpoints else forever()
 
     def restore(self, like: State, fingerprint: str) -> Progress | None:
         """The progress that was kept last.
@@ -71,7 +71,7 @@ class Keeper:
             return
         now = time.monotonic()
         affordable = self._budget * (self._checkpoints.interval / 4) / max(now - self._looked, 1e-9)
-        self._budget = int(max(self.SMALLEST, min(affordable, 4 * self._budget, FOREVER // 4)))
+        self._budget = int(max(self.SMALLEST, min(affordable, 4 * self._budget, forever() // 4)))
         if now >= self._next:
             self._checkpoints.save(progress())
             took = time.monotonic() - now

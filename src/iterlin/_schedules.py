@@ -4,13 +4,22 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from iterlin._linearise import Linearised, Network
 
-FOREVER = 2**31 - 1
+
+def forever() -> int:
+    """The largest number of steps that can be counted: 2³¹ − 1, or 2⁶³ − 1 where jax has 64 bits."""
+    return jnp.iinfo(jnp.result_type(int)).max
+
+
+def bound_of_count() -> str:
+    """`forever()`, and how to count further where that is possible."""
+    return f"{forever()}" if jax.config.read("jax_enable_x64") else f"{forever()} (jax_enable_x64 counts further)"
 
 
 class Step(NamedTuple):
@@ -44,7 +53,7 @@ class Schedule(eqx.Module):
 
     def remaining(self, phase_step: Int[Array, ""]) -> Int[Array, ""]:
         """How many more steps a phase lasts that has taken `phase_step`: none or fewer once it is over."""
-        return FOREVER - phase_step
+        return forever() - phase_step
 
     def update(self, state: PyTree[Array], seen: Step) -> tuple[Bool[Array, ""], PyTree[Array]]:
         """Whether the phase ends at θ_t, before a further step, and what is remembered from now on.
@@ -63,9 +72,9 @@ class Schedule(eqx.Module):
 
 
 def _whole(period: int | float | Int[Array, ""]) -> Int[Array, ""]:
-    if isinstance(period, int | float) and not (period % 1 == 0 and abs(period) <= FOREVER):
-        raise ValueError(f"the period K must be a whole number of at most {FOREVER}, or use Never(); got {period}")
-    return jnp.asarray(period, jnp.int32)
+    if isinstance(period, int | float) and not (period % 1 == 0 and abs(period) <= forever()):
+        raise ValueError(f"the period K must be a whole number of at most {bound_of_count()}, or use Never(); got {period}")
+    return jnp.asarray(period, int)
 
 
 class Every(Schedule):
@@ -86,7 +95,7 @@ class Every(Schedule):
 
 def Never() -> Every:
     """K = ∞: train on the fixed empirical NTK of the initialisation."""
-    return Every(FOREVER)
+    return Every(forever())
 
 
 class OnNetwork(Schedule):
@@ -97,7 +106,7 @@ class OnNetwork(Schedule):
     """
 
     def remaining(self, phase_step):
-        return jnp.where(phase_step == 0, FOREVER, 0)
+        return jnp.where(phase_step == 0, forever(), 0)
 
     def model(self, fn, params0):
         return Network(fn)

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin._batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
 from iterlin._blocks import in_chunks
-from iterlin._linearise import CACHE, Trainable, functional, residual_bytes
+from iterlin._linearise import Trainable, functional, residual_bytes
 from iterlin._losses import Loss
 from iterlin._problem import Problem
 from iterlin._schedules import Schedule
@@ -27,7 +27,7 @@ def lazy_problem(
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
-    block_bytes: int = CACHE,
+    block_bytes: int | None = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from iterlin._schedules import FOREVER
+from iterlin._schedules import forever
 
 Count = Int[Array, ""]
 
 
 def _count(value: int | Count) -> Count:
-    return jnp.asarray(value, jnp.int32)
+    return jnp.asarray(value, int)
 
 
 class State(eqx.Module):
@@ -55,7 +55,7 @@ def blank_state(params: PyTree[Array], order: Array | None, schedule_state: Any)
         step=_count(0),
         recorded=_count(0),
         phase_step=_count(0),
-        last_phase=_count(FOREVER),
+        last_phase=_count(forever()),
         feature_updates=_count(0),
         evaluations=_count(0),
         initial_norm=jnp.zeros((), jnp.result_type(*jax.tree.leaves(params))),
@@ -74,7 +74,7 @@ class Stop(eqx.Module):
     until: Count = eqx.field(converter=_count)
     gap: Count = eqx.field(converter=_count)
     latest: Count = eqx.field(converter=_count)
-    budget: Count = eqx.field(converter=_count, default=FOREVER)
+    budget: Count = eqx.field(converter=_count, default_factory=forever)
 
     def beyond(self, state: State) -> Bool[Array, "..."]:
         """Whether the record is still to come."""

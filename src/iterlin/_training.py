@@ -16,7 +16,7 @@ from iterlin._checks import check_data, check_numbers
 from iterlin._execution import Batched, Fixed, Single
 from iterlin._fingerprint import fingerprint
 from iterlin._history import History, Record, Result, Run, Until
-from iterlin._linearise import CACHE, Trainable
+from iterlin._linearise import Trainable
 from iterlin._losses import Loss
 from iterlin._progress import Checkpoints, Keeper, Progress
 from iterlin._records import Data, RecordAt, log_spaced_steps
@@ -38,7 +38,7 @@ def train(
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
-    block_bytes: int = CACHE,
+    block_bytes: int | None = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
@@ -123,7 +123,7 @@ def train_many(
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
-    block_bytes: int = CACHE,
+    block_bytes: int | None = None,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
     first_record: int = 1,
@@ -157,7 +157,7 @@ def train_many(
     steps = log_spaced_steps(num_steps, records_per_decade, first_record)
     steps = sorted({*steps, *(step for extra in record_at for step in extra.steps if 0 <= step <= num_steps)})
     keeper = Keeper(checkpoints)
-    digest = fingerprint(fixed, fit_loss, steps) if checkpoints else ""
+    digest = fingerprint(fixed, fit_loss, steps, record_at, until) if checkpoints else ""
 
     def record(moved: Sequence[bool]) -> None:
         for run, (history, seen) in enumerate(zip(histories, group.observe(), strict=True)):

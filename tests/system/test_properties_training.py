@@ -101,7 +101,7 @@ def first_split(program):
 
 VALID = {
     "program": st.sampled_from(list(PROGRAMS)),
-    "K": st.sampled_from([1, 2, 3, 7, 50, 2**31 - 1]),
+    "K": st.sampled_from([1, 2, 3, 7, 50, 2**31 - 1, 2**63 - 1]),
     "rate": st.sampled_from([0.1, 0.5, 1e-9, 10.0, 1e30]),
     "num_steps": st.sampled_from([20, 1, 13]),
     "damping": st.sampled_from([0.0, 0.1]),
@@ -111,9 +111,9 @@ VALID = {
     "records_per_decade": st.sampled_from([1, 3, 20]),
 }
 IMPOSSIBLE = {
-    "K": [0, -1, 2**31, 2.5, math.inf, math.nan],
+    "K": [0, -1, 2**63, 2.5, math.inf, math.nan],
     "rate": [0.0, -0.1, math.nan, math.inf],
-    "num_steps": [0, -1, 2**31 - 1, 10**30],
+    "num_steps": [0, -1, 2**63 - 1, 10**30],
     "damping": [-0.1, math.nan, math.inf],
     "fit_loss": [-1.0, math.nan],
     "divergence_factor": [0.5, -1.0, math.nan],

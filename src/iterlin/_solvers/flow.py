@@ -78,7 +78,7 @@ class Flow(Stepwise):
     def init(self, params: Params) -> FlowState:
         zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
         direction = jax.tree.map(jnp.zeros_like, params)
-        return FlowState(zero, zero, direction, jnp.zeros((), jnp.int32), zero, zero, zero)
+        return FlowState(zero, zero, direction, jnp.zeros((), int), zero, zero, zero)
 
     def relinearise(self, params: Params, state: FlowState) -> FlowState:
         """What was known is a good guess for the next phase; where it is not, the first step is refused."""
@@ -103,7 +103,7 @@ class Flow(Stepwise):
         h = jnp.where(state.step_size == 0, 0.25 / radius, state.step_size)
         num_steps = _whole_steps(jnp.minimum(h, 0.65 * (MAX_STAGES**2 - 1) / radius) / learning_rate, limit)
         h = learning_rate * num_steps.astype(dtype)
-        num_stages = jnp.maximum(2, jnp.ceil(jnp.sqrt(1 + 1.54 * h * radius))).astype(jnp.int32)
+        num_stages = jnp.maximum(2, jnp.ceil(jnp.sqrt(1 + 1.54 * h * radius))).astype(int)
         change = _chebyshev(gradient_at, params, gradient, h, num_stages)
         end = optax.tree.add(params, change)
 
@@ -197,7 +197,7 @@ def _curvature(
         product = jax.jvp(gradient_at, (params,), (_unit(direction),))[1]
         return old, jnp.maximum(optax.tree.norm(product), 1e-12), product, iteration + 1
 
-    first = (state.curvature, state.curvature, start, jnp.zeros((), jnp.int32))
+    first = (state.curvature, state.curvature, start, jnp.zeros((), int))
     _, curvature, direction, iterations = jax.lax.while_loop(unfinished, iterate, first)
     return curvature, direction, iterations
 

@@ -63,7 +63,7 @@ class Truncated(Stepwise):
             raise ValueError("truncated Gauss–Newton takes full batches: leave batch_size out")
 
     def init(self, params):
-        zero, length = jnp.zeros((), jnp.int32), jnp.asarray(optax.tree.norm(params))
+        zero, length = jnp.zeros((), int), jnp.asarray(optax.tree.norm(params))
         return TruncatedState(jnp.zeros_like(length), jnp.where(length > 0, length, 1), zero, zero)
 
     def relinearise(self, params, state):
@@ -125,7 +125,7 @@ def conjugate_gradients(
         return x, residual, direction, new, iteration + 1
 
     zero = jax.tree.map(jnp.zeros_like, target)
-    start = (zero, target, target, optax.tree.norm(target, squared=True), jnp.zeros((), jnp.int32))
+    start = (zero, target, target, optax.tree.norm(target, squared=True), jnp.zeros((), int))
     x, *_, iterations = jax.lax.while_loop(unfinished, iterate, start)
     return x, iterations
 
@@ -150,6 +150,6 @@ def _fallen(lazy: Lazy, params: Params, gradient: Params, change: Params) -> tup
         bound = value + SUFFICIENT * 0.5 ** halvings.astype(value.dtype) * slope + slack
         return ~(lazy.value(at(halvings)) <= bound) & (halvings < MAX_HALVINGS)
 
-    halvings = jax.lax.while_loop(too_far, lambda halvings: halvings + 1, jnp.zeros((), jnp.int32))
+    halvings = jax.lax.while_loop(too_far, lambda halvings: halvings + 1, jnp.zeros((), int))
     kept = halvings < MAX_HALVINGS
     return jax.tree.map(lambda new, old: jnp.where(kept, new, old), at(halvings), params), halvings
