@@ -9,7 +9,9 @@ os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 from hypothesis import HealthCheck, configuration, settings
 from jaxtyping import install_import_hook
 
-hook = install_import_hook(["iterlin", "iterlin_lab"], "beartype.beartype")
+import tests.types_checked  # the hook finds it by name
+
+hook = install_import_hook(["iterlin", "iterlin_lab"], "tests.types_checked.checked")
 hook.__enter__()
 
 # The same examples every time: what fails here fails everywhere.

@@ -13,7 +13,7 @@ from jaxtyping import Array
 
 from iterlin._linearise import Trainable, functional
 from iterlin._losses import Loss, cross_entropy, is_squared_error
-from iterlin._schedules import forever, bound_of_count
+from iterlin._schedules import bound_of_count, forever
 
 
 def check_numbers(

@@ -73,7 +73,9 @@ class Schedule(eqx.Module):
 
 def _whole(period: int | float | Int[Array, ""]) -> Int[Array, ""]:
     if isinstance(period, int | float) and not (period % 1 == 0 and abs(period) <= forever()):
-        raise ValueError(f"the period K must be a whole number of at most {bound_of_count()}, or use Never(); got {period}")
+        raise ValueError(
+            f"the period K must be a whole number of at most {bound_of_count()}, or use Never(); got {period}"
+        )
     return jnp.asarray(period, int)
 
 

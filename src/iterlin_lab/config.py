@@ -1,7 +1,7 @@
 """params.yaml, checked: a wrong value is one line that names its key, before anything is computed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError, create_model, model_validator
 from ruamel.yaml import YAML
@@ -27,7 +27,7 @@ class _Chosen(Shared):
     experiments: Annotated[dict[str, list[str]], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _known(self) -> "_Chosen":
         if set(self.experiments) != set(STAGES):
             raise ValueError(f"experiments must have the keys {', '.join(STAGES)}, got {short(list(self.experiments))}")
         for stage, names in self.experiments.items():
@@ -40,7 +40,7 @@ class _Chosen(Shared):
         return self
 
     @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _complete(self) -> "_Chosen":
         names = {experiment.name for experiment in chosen(self)}
         for experiment in chosen(self):
             if missing := [name for name in experiment.reads if name not in names]:
@@ -48,7 +48,7 @@ class _Chosen(Shared):
         return self
 
     @model_validator(mode="after")
-    def _consistent_sections(self) -> Self:
+    def _consistent_sections(self) -> "_Chosen":
         for experiment in chosen(self):
             experiment.check(experiment.of(self))
         return self

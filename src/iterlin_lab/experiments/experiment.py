@@ -17,9 +17,9 @@ from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.settings import Shared
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
 
-    from iterlin_lab.claims.verdicts import Family
+    import iterlin_lab.claims.verdicts
 
 SMALL = 5e-4  # seconds of a step of networks on one or two inputs; seen are half of that
 
@@ -122,16 +122,16 @@ class Experiment:
         """What a stage of it is called, by the part of its cells that it trains."""
         return self.group.format(*parts) if self.group else self.ids[0]
 
-    def run(self, scale: Any) -> Mapping[str, "pd.DataFrame"]:
+    def run(self, scale: Any) -> Mapping[str, "pandas.DataFrame"]:
         """Compute its results, where these are tables."""
         return self._part("run", "run")(self.of(scale))
 
-    def tables(self, scale: Any) -> Mapping[str, "pd.DataFrame"]:
+    def tables(self, scale: Any) -> Mapping[str, "pandas.DataFrame"]:
         """The tables that figures, claims and report read."""
         make = self._part("table", "tables")
         return make(self.of(scale), Layout(scale.name)) if make else {}
 
-    def metrics(self, tables: Mapping[str, "pd.DataFrame"]) -> dict[str, Any]:
+    def metrics(self, tables: Mapping[str, "pandas.DataFrame"]) -> dict[str, Any]:
         """Numbers for `dvc metrics`."""
         make = self._part("table", "metrics")
         return make(tables) if make else {}
@@ -142,11 +142,11 @@ class Experiment:
         return self._part("figure", "FIGURES") or {}
 
     @property
-    def families(self) -> "tuple[Family, ...]":
+    def families(self) -> tuple["iterlin_lab.claims.verdicts.Family", ...]:
         """The claims on it, in groups that are corrected for their number."""
         return self._part("claims", "FAMILIES") or ()
 
-    def section(self, scale: Any, tables: Mapping[str, "pd.DataFrame"]) -> list[str]:
+    def section(self, scale: Any, tables: Mapping[str, "pandas.DataFrame"]) -> list[str]:
         """What the report says of it."""
         write = self._part("section", "section")
         return [write(self.of(scale), tables)] if write else []

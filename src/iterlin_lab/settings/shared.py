@@ -1,6 +1,6 @@
 """What all experiments share: data, network, the rule for the learning rate, and how runs train."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -36,7 +36,7 @@ class Data(Strict):
     num_test: Count
 
     @model_validator(mode="after")
-    def _enough(self) -> Self:
+    def _enough(self) -> "Data":
         require_examples(self.name, self.sizes)
         return self
 
@@ -103,7 +103,7 @@ class Shared(Strict):
     training: Training
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "Shared":
         batch, n = self.training.batch_size, self.data.num_train
         if batch is not None and batch > n:
             raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")

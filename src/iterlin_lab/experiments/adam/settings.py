@@ -1,7 +1,7 @@
 """The section of params.yaml of E-ADAM."""
 
 import math
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -49,7 +49,7 @@ class AdamCells(Strict):
     num_seeds: Annotated[int, Field(ge=2)]
 
     @model_validator(mode="after")
-    def _ends_are_recorded(self) -> Self:
+    def _ends_are_recorded(self) -> "AdamCells":
         period, steps = int(float(self.solved.period)), self.solved.num_steps
         if period >= steps:
             raise ValueError(f"solved.num_steps is {steps}, not even two phases of solved.period, which is {period}")

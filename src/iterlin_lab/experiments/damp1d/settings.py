@@ -1,6 +1,6 @@
 """The section of params.yaml for E-DAMP1D."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -32,7 +32,7 @@ class Damp1D(Strict):
     num_drawn: Count
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "Damp1D":
         if not set(self.drawn) <= set(self.dampings):
             raise ValueError(f"drawn must be among dampings, got {self.drawn}")
         if self.num_drawn > self.num_seeds:

@@ -1,6 +1,6 @@
 """The section of params.yaml for L-DECAY."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -26,7 +26,7 @@ class Decay(Strict):
     num_seeds: Seeds
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "Decay":
         rank = self.width // 2 * (self.dimension + 1)  # of pairs with the same weights
         if max(self.sizes) > rank:
             raise ValueError(f"sizes must not exceed {rank}, the rank that J can have with this width and dimension")

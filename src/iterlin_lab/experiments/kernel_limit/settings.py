@@ -1,6 +1,6 @@
 """The section of params.yaml for L-KERNEL."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -24,7 +24,7 @@ class KernelLimit(Strict):
     num_seeds: Annotated[int, Field(ge=2)]
 
     @model_validator(mode="after")
-    def _wide(self) -> Self:
+    def _wide(self) -> "KernelLimit":
         for n, width in ((self.num_examples, min(self.widths)), (max(self.sizes), self.width)):
             if width < n:
                 raise ValueError(f"{width} neurons are too few for {n} examples: K_N^RF has no more rank than neurons")

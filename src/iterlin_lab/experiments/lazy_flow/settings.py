@@ -1,6 +1,6 @@
 """The section of params.yaml for L-LAZY."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -29,7 +29,7 @@ class LazyFlow(Strict):
     num_seeds: Seeds
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "LazyFlow":
         if 1.0 not in self.exponents or min(self.exponents) == 1:
             raise ValueError(
                 f"exponents must contain 1.0, where Theorem 3 ends, and a smaller one, got {self.exponents}"

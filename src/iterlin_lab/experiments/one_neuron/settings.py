@@ -1,6 +1,6 @@
 """The section of params.yaml for L-RELU."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -41,7 +41,7 @@ class OneNeuron(Strict):
     num_seeds: Annotated[int, Field(ge=2)]
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "OneNeuron":
         for ratios in (self.ratios, self.descent.ratios):
             if min(ratios) * min(self.dimensions) < 1:
                 raise ValueError(f"the smallest of ratios must leave one example where d = {min(self.dimensions)}")

@@ -1,7 +1,7 @@
 """The section of params.yaml for L-KRR."""
 
 import math
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -27,7 +27,7 @@ class Staircase(Strict):
     num_seeds: Annotated[int, Field(ge=2)]
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "Staircase":
         if not math.isclose(sum(self.energies), 1):
             raise ValueError(f"energies must sum to 1, the norm of the target, got {self.energies}")
         if max(self.dimensions) > self.max_train:
