@@ -2,8 +2,10 @@ import ast
 import re
 
 import pytest
+from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
 
+from iterlin_lab.config import ParamsError, load
 from iterlin_lab.experiments import EXPERIMENTS
 from tests.clone import ROOT
 from tests.whole import TRAINED
@@ -14,9 +16,39 @@ STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed():
     lines = (ROOT / "params.yaml").read_text().split("  paper: &paper\n")[1].split("\nscale:")[0].splitlines()
     named = ("    name: paper", "    experiments: ")
-    values = [line for line in lines if not line.rstrip().endswith(":") and not line.startswith(named)]
+    values = [line for line in lines if not re.search(r":( &\S+)?$", line.rstrip()) and not line.startswith(named)]
     assert len(values) > 20
     assert not [line for line in values if not re.search(r" # .*([TAW] (fig\.|§|Algorithm|[A-C]\.)|assumed)", line)]
+
+
+OWN = """
+  mine: &mine
+    <<: *smoke
+    name: mine
+    k_sweep: {<<: *smoke-k_sweep, num_seeds: 5}
+
+scale:
+  <<: *mine
+"""
+
+
+def with_own_preset(tmp_path, preset):
+    path = tmp_path / "params.yaml"
+    path.write_text((ROOT / "params.yaml").read_text().split("\nscale:")[0] + preset)
+    return path
+
+
+def test_a_preset_may_change_single_numbers_of_another_and_dvc_sees_them(tmp_path):
+    path = with_own_preset(tmp_path, OWN)
+    scale, smoke = load(path).scale, load(ROOT / "params.yaml").presets["smoke"]
+    k_sweep = smoke.k_sweep.model_copy(update={"num_seeds": 5})
+    assert scale == smoke.model_copy(update={"name": "mine", "k_sweep": k_sweep})
+    assert load_yaml(path)["scale"]["k_sweep"] == k_sweep.model_dump()
+
+
+def test_a_preset_of_one_s_own_is_checked_as_all_are(tmp_path):
+    with pytest.raises(ParamsError, match=r"params.yaml: presets.mine.k_sweep.num_seed: Extra inputs are not permitted"):
+        load(with_own_preset(tmp_path, OWN.replace("num_seeds", "num_seed")))
 
 
 # Under params and outs, and in the matrix that names an experiment.
