@@ -1,4 +1,4 @@
-"""Load a data set once, into one file, and describe it: the scale's, or that of an experiment that has its own."""
+"""Load a data set once, into one file, and describe it: the scale's, or an experiment's own."""
 
 from iterlin_lab.data.prepare import prepare
 from iterlin_lab.layout import Layout

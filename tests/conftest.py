@@ -9,7 +9,7 @@ os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 from hypothesis import HealthCheck, configuration, settings
 from jaxtyping import install_import_hook
 
-import tests.types_checked  # the hook finds it by name
+import tests.types_checked  # noqa: F401, the hook finds it by name
 
 hook = install_import_hook(["iterlin", "iterlin_lab"], "tests.types_checked.checked")
 hook.__enter__()

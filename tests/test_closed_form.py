@@ -211,9 +211,9 @@ def test_the_report_says_how_well_the_phase_was_solved():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"loss": cross_entropy, "data": classification(KEYS[1])}, "the closed form is that of squared_error: use"),
+        ({"loss": cross_entropy, "data": classification(KEYS[1])}, "the closed form exists for squared_error: use"),
         ({"schedule": OnConvergence(0.1)}, "the closed form jumps to the end of a phase, so it must be known: use Ev"),
-        ({"batch_size": 3, "key": KEYS[0]}, "the closed form is that of full batches: leave batch_size out"),
+        ({"batch_size": 3, "key": KEYS[0]}, "the closed form takes full batches: leave batch_size out"),
         (
             {"solver": ClosedForm(0.1, max_bytes=10_000)},
             r"the closed form for n·out = 24 takes 3.7e\+04 bytes, more than max_bytes = 1e\+04: raise max_bytes, or "

@@ -38,7 +38,7 @@ def test_without_prepared_data_and_without_a_network_one_line_says_what_to_do(tm
         closed.bind(("127.0.0.1", 0))
         proxy = f"http://127.0.0.1:{closed.getsockname()[1]}"
         clone = Clone(tmp_path, "smoke")
-        clone.edit("\n    data: {name: digits, num_train: 60,", "\n    data: {name: mnist, num_train: 60,")
+        clone.edit("\n    data: &smoke-data {name: digits, num_train: 60,", "\n    data: {name: mnist, num_train: 60,")
         nowhere = {"TFDS_DATA_DIR": str(tmp_path / "nothing"), "https_proxy": proxy, "HTTPS_PROXY": proxy}
         done = clone.run("dvc", "repro", check=False, **nowhere)
     assert done.returncode != 0

@@ -208,7 +208,7 @@ def test_a_network_that_is_not_finite_is_divergence_at_step_0():
         (
             Flow,
             {"batch_size": 3, "key": jax.random.key(0)},
-            "gradient flow is that of full batches: leave batch_size out",
+            "gradient flow takes full batches: leave batch_size out",
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_dvc_goes_on_after_a_cut_and_runs_nothing_again(folder, share, monkeypat
     lock.write_text(whole[: int(share * len(whole))])
     mend()
     assert capsys.readouterr().err == (
-        "mended: dvc.lock had been cut off, so what it lacks is that of the last commit again. "
+        "mended: dvc.lock had been cut off, so what it lacks was taken from the last commit. "
         "Nothing that was trained is lost\n"
     )
     run_in(folder, "dvc", "repro", "-q")

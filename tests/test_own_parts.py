@@ -60,7 +60,7 @@ def test_a_wrapped_squared_error_is_squared_error_to_every_solver(solver):
 
 def test_another_loss_trains_and_is_refused_where_squared_error_is_needed():
     assert train(loss=huber, num_steps=200).records[-1]["network_train_loss"] < train().records[0]["network_train_loss"]
-    with pytest.raises(ValueError, match="the closed form is that of squared_error"):
+    with pytest.raises(ValueError, match="the closed form exists for squared_error"):
         train(loss=huber, solver=iterlin.ClosedForm(0.1))
 
 

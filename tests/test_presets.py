@@ -47,7 +47,9 @@ def test_a_preset_may_change_single_numbers_of_another_and_dvc_sees_them(tmp_pat
 
 
 def test_a_preset_of_one_s_own_is_checked_as_all_are(tmp_path):
-    with pytest.raises(ParamsError, match=r"params.yaml: presets.mine.k_sweep.num_seed: Extra inputs are not permitted"):
+    with pytest.raises(
+        ParamsError, match=r"params.yaml: presets.mine.k_sweep.num_seed: Extra inputs are not permitted"
+    ):
         load(with_own_preset(tmp_path, OWN.replace("num_seeds", "num_seed")))
 
 

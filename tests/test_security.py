@@ -59,8 +59,8 @@ def test_a_data_file_with_objects_is_refused_and_not_unpickled(tmp_path, monkeyp
         ({"labels": np.zeros(3, int)}, "its images, labels and mask do not belong together"),
         ({"images": np.full((2, 1, 1, 1), np.nan)}, "are not numbers"),
         ({"images": np.full((2, 1, 1, 1), "x")}, "are not numbers"),
-        ({"labels": np.array([0, 10**9])}, "its labels are not those of classes"),
-        ({"labels": np.array([0, -1])}, "its labels are not those of classes"),
+        ({"labels": np.array([0, 10**9])}, "its labels are no classes"),
+        ({"labels": np.array([0, -1])}, "its labels are no classes"),
     ],
 )
 def test_a_data_file_that_does_not_fit_together_is_one_line(tmp_path, change, reason):

@@ -39,7 +39,7 @@ class FullBatch(eqx.Module):
 
 
 class MiniBatch(eqx.Module):
-    """Batches of `size` from a fresh permutation of the n examples each epoch, of which n mod `size` are left out.
+    """Batches of `size` from a fresh permutation of the n examples each epoch, which leaves n mod `size` examples out.
 
     The permutation of an epoch follows from the key and the epoch alone.
 

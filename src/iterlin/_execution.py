@@ -38,7 +38,7 @@ class Observation(NamedTuple):
 
 
 class Single:
-    """One run; `state` is its own."""
+    """A run that trains by itself; `state` is where it stands."""
 
     def __init__(self, fixed: Fixed, state: State):
         self._fixed, self.state = fixed, state
@@ -56,12 +56,12 @@ class Single:
         return [_observation(_values(self.state, measured(*_measurable(self._fixed, self.state), self._train)), ())]
 
     def state_of(self, run: int) -> State:
-        """Its state."""
+        """The state of the run."""
         return self.state
 
 
 class Batched:
-    """Several runs, which differ in the values of arrays alone; `state` holds those of all.
+    """Several runs, which differ in the values of arrays alone; `state` holds the states of all.
 
     All go as far as the slowest of them: one that is further waits for the others at its record, and one that has ended
     waits for the rest. What waits stays exactly as it is.
@@ -84,7 +84,7 @@ class Batched:
         self.state, self._runs = _stack(states), range(len(runs))
 
     def advance(self, stop: Stop, moving: Sequence[bool]) -> bool:
-        """Those that are moving go on towards their next record; false where one has only paused."""
+        """Runs that are moving go on towards their next record; false where one of them has only paused."""
         moved = jnp.asarray(moving)
         self.state = _advance_batch(self._fixed, self.state, stop, moved)
         return bool(jnp.all(stop.reached(self.state) | ~moved))

@@ -22,7 +22,7 @@ Trainable = Callable[[Any], bool] | PyTree[bool]
 def require_real(params: PyTree[Array | np.ndarray]) -> None:
     """**Raises**: `ValueError` that names the first parameter that is complex.
 
-    The kernel φφᵀ, norms and steps here are those of a vector of real numbers.
+    The kernel φφᵀ, norms and steps here take θ for a vector of real numbers.
     """
     for path, leaf in jax.tree_util.tree_leaves_with_path(params):
         if jnp.issubdtype(jnp.result_type(leaf), jnp.complexfloating):

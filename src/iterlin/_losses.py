@@ -38,5 +38,5 @@ def is_squared_error(loss: Loss) -> bool:
 
 
 def accuracy(logits: Float[Array, "n out"], labels: Int[Array, " n"]) -> Float[Array, ""]:
-    """The share of examples whose largest logit is that of their label."""
+    """The share of examples that have their largest logit at their label."""
     return jnp.mean(jnp.argmax(logits, axis=-1) == labels, dtype=logits.dtype)

@@ -55,7 +55,7 @@ class Keeper:
     def restore(self, like: State, fingerprint: str) -> Progress | None:
         """The progress that was kept last.
 
-        **Raises**: `ValueError` if it is that of other runs.
+        **Raises**: `ValueError` if other runs have kept it.
         """
         kept = self._checkpoints.restore(like) if self._checkpoints else None
         if kept is not None and kept.fingerprint != fingerprint:

@@ -25,7 +25,7 @@ def bound_of_count() -> str:
 class Step(NamedTuple):
     """What a schedule sees of a run at θ_t, before the step from there.
 
-    `value` and `gradient_norm` are those of the lazy problem of that step, `initial_norm` is the gradient's norm at the
+    `value` and `gradient_norm` belong to the lazy problem of that step, `initial_norm` is the gradient's norm at the
     start of the phase. `linearisation_error` is ‖f − f_lin‖ / ‖f − f_s‖ over the outputs of the step's examples, 0 at
     the start of a phase, and NaN for a schedule that does not ask for it.
     """
@@ -120,7 +120,7 @@ class OnNetwork(Schedule):
 class OnConvergence(Schedule):
     """Re-linearise once the lazy problem is solved: ‖g‖ ≤ τ‖g₀‖, the certificate of truncated Gauss–Newton.
 
-    The norm is that of the gradient of the lazy problem, g₀ the one at the start of the phase (T Algorithm 2, with
+    Here g is the gradient of the lazy problem, and g₀ its gradient at the start of the phase (T Algorithm 2, with
     τ = β_t). Separable cross-entropy has no minimiser, so a tolerance is all that "solved" can mean there.
     """
 

@@ -46,7 +46,7 @@ def lazy_problem(
         batches = _mini_batches(batch_size, len(x), augment, key)
     dtype = jnp.result_type(*jax.tree.leaves(params))
     reference = _reference_loss(fn, loss, params, x, y)
-    # Not zero, of which an infinite multiple would be no number.
+    # Not zero: infinity times zero is no number.
     max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
     return Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype)), params
 

@@ -35,7 +35,7 @@ class State(eqx.Module):
     diverged: Bool[Array, ""]
 
     def at_record(self) -> "State":
-        """The same, once it has been recorded.
+        """This state, once it has been recorded.
 
         Where a phase ends on convergence, that it does is known from the gradient of the next step alone. The record is
         looked at again then.
@@ -45,7 +45,7 @@ class State(eqx.Module):
 
 @eqx.filter_jit
 def blank_state(params: PyTree[Array], order: Array | None, schedule_state: Any) -> State:
-    """The state before the first step, with θ_s = θ_0, which lacks that of the solver."""
+    """The state before the first step, with θ_s = θ_0 and as yet no state of the solver."""
     return State(
         params=params,
         params0=params,

@@ -60,7 +60,7 @@ def train(
     - `loss`: a mean over examples, such as `cross_entropy`, or a function of your own of outputs and targets.
     - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'; an
       optax optimiser, the number η and the number K are taken too.
-      `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for those of a phase with squared error.
+      `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for the steps of a phase with squared error.
     - `num_steps`: the step limit T.
     - `trainable`: which leaves of the model are trained (see `functional`). The others stay as they are.
     - `batch_size`: full batches if None; mini-batches need a `key`.
@@ -71,8 +71,8 @@ def train(
     - `damping`: λ of the lazy problem (see `Problem`).
     - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
       at the end of a phase.
-    - `divergence_factor`: a loss above this multiple of the initial one (or of that of outputs that are all zero, if it
-      is larger) ends the run as diverged.
+    - `divergence_factor`: a loss above this multiple of the initial one (or of the loss of outputs that are all zero,
+      if it is larger) ends the run as diverged.
     - `first_record`: the step of the first record after that at step 0.
     - `records_per_decade`: the density of the records, which also come at the ends of longer phases and at the end (see
       `Stop`).
@@ -134,7 +134,7 @@ def train_many(
 ) -> list[Result]:
     """Train several runs at once in one compiled program, for a device that one of them does not fill.
 
-    Up to rounding, each result is that of `train`, which has the same arguments: every run has its own records, and
+    Up to rounding, `train` with the same arguments gives each of the results: every run has its own records, and
     stops for itself. One that has ended costs as much as before until all have, and phases that end on convergence wait
     for the longest. Runs may have schedules of their own, of one kind, such as several K.
 
@@ -184,7 +184,7 @@ def train_many(
 
 
 def _schedules(runs: Sequence[Run], solvers: Sequence[Solver], shared: Schedule | int | float) -> list[Schedule]:
-    """That of every run. K = 1 is taken on the network itself where all solvers allow it."""
+    """The schedule of every run. K = 1 is taken on the network itself where all solvers allow it."""
     schedules = [as_schedule(shared if run.schedule is None else run.schedule) for run in runs]
     plain = all(solver.takes_network and not run.damping for run, solver in zip(runs, solvers, strict=True))
     if plain and all(type(schedule) is Every and schedule.period == 1 for schedule in schedules):

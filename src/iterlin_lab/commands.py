@@ -67,7 +67,7 @@ def repro(scale: Scale, names: Sequence[str] = ()) -> None:
 
 
 def _stages(scale: Scale, names: Sequence[str]) -> list[str]:
-    """The stages of these experiments, and of those that they read.
+    """The stages of these experiments, and of the experiments that they read.
 
     **Raises**: `SystemExit` with one line for a name that params.yaml does not have.
     """

@@ -11,7 +11,7 @@ CONFIDENCE = 0.95
 
 
 def half_width(error: Any, number: int) -> Any:
-    """Of the t-interval of a mean, from its standard error over so many runs."""
+    """Half the width of the t-interval of a mean, from its standard error over so many runs."""
     return stats.t.ppf((1 + CONFIDENCE) / 2, number - 1) * error
 
 
@@ -25,7 +25,7 @@ def interval(values: pd.Series) -> tuple[float, float, float]:
 
 
 def exact_interval(count: int, number: int) -> tuple[float, float]:
-    """Of a share, by Clopper and Pearson."""
+    """The exact interval of a share, by Clopper and Pearson."""
     found = stats.binomtest(count, number).proportion_ci(CONFIDENCE, method="exact")
     return found.low, found.high
 

@@ -57,11 +57,11 @@ class ClosedForm(Solver):
         **Raises**: `ValueError` if not.
         """
         if not is_squared_error(setup.loss):
-            raise ValueError("the closed form is that of squared_error: use another solver for other losses")
+            raise ValueError("the closed form exists for squared_error: use another solver for other losses")
         if not isinstance(setup.schedule, Every):
             raise ValueError("the closed form jumps to the end of a phase, so it must be known: use Every or Never")
         if setup.batch_size is not None:
-            raise ValueError("the closed form is that of full batches: leave batch_size out")
+            raise ValueError("the closed form takes full batches: leave batch_size out")
         needed = BYTES_PER_ENTRY * setup.num_outputs**2
         if needed > self.max_bytes:
             raise ValueError(
@@ -92,9 +92,9 @@ class ClosedForm(Solver):
         return _jump(problem, self, schedule, state, stop)
 
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
-        """α_t. Directions with Λ = 0 do not move θ, so they may have any gain: they have that of the smallest Λ > 0.
+        """α_t. Directions with Λ = 0 do not move θ, so they may have any gain: it is the gain of the smallest Λ > 0.
 
-        For rounding has mixed them with those of small Λ, and where their gains differ, θ_t loses digits.
+        Rounding has mixed them with directions of small Λ, and where their gains differ, θ_t loses digits.
         """
         known = basis.eigenvalues > 0
         if not known.any():

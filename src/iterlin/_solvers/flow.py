@@ -73,7 +73,7 @@ class Flow(Stepwise):
 
     def check(self, setup):
         if setup.batch_size is not None:
-            raise ValueError("gradient flow is that of full batches: leave batch_size out")
+            raise ValueError("gradient flow takes full batches: leave batch_size out")
 
     def init(self, params: Params) -> FlowState:
         zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
@@ -184,7 +184,7 @@ def _curvature(
 ) -> tuple[Scalar, Params, Count]:
     """If `due`, a new estimate from below of the largest curvature; its direction, and the iterations that it took.
 
-    Power iteration on the Hessian, from the last direction and from that of the gradient.
+    Power iteration on the Hessian, which starts between the last direction and the gradient.
     """
     start = optax.tree.add(_unit(gradient), _unit(state.direction))
 

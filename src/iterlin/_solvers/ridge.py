@@ -130,7 +130,7 @@ def _by_cholesky(matrix: Float[Array, "m m"], vector: Float[Array, " m"], mu: Ar
 
 
 def _by_eigh(matrix: Float[Array, "m m"], vector: Float[Array, " m"], mu: Array) -> Float[Array, " m"]:
-    """The same without the directions in which M + μI vanishes up to rounding."""
+    """The solution of (M + μI)u = r without the directions in which M + μI vanishes up to rounding."""
     eigenvalues, vectors = jnp.linalg.eigh(matrix)
     kept = eigenvalues + mu > len(matrix) * jnp.finfo(matrix.dtype).eps * eigenvalues[-1]
     gain = jnp.where(kept, 1 / jnp.where(kept, eigenvalues + mu, 1), 0)

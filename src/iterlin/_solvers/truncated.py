@@ -43,8 +43,8 @@ class Truncated(Stepwise):
     curvature vanishes but its gradient does not, and the system has no useful solution. So CG ends at the border of a
     ball (Steihaug 1983), of radius ‖θ_0‖ at first: a step that had to be halved sets it, one taken whole lets it grow.
 
-    **Arguments**: `tolerance` is β. `max_iterations` bounds those of one step. Its report: `cg_iterations`, of all
-    steps, and `longest_step`, those of the longest one. Each costs about as much as a gradient.
+    **Arguments**: `tolerance` is β. `max_iterations` bounds the iterations of one step. Its report: `cg_iterations` of
+    all steps together, and `longest_step`, the iterations of the longest one. Each costs about as much as a gradient.
 
     **Raises**: `ValueError` for β outside (0, 1).
     """

@@ -30,7 +30,7 @@ def prepare(key: str, name: str, path: Path, card: Path) -> None:
 
 
 def npz(arrays: dict[str, np.ndarray]) -> bytes:
-    """As `np.savez`, with the same bytes from every Python: that makes ZIP64 entries, which differ between releases."""
+    """An `.npz` file with the same bytes from every Python. The ZIP64 entries of `np.savez` differ between releases."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():

@@ -34,13 +34,13 @@ def _check(images: np.ndarray, labels: np.ndarray, official_test: np.ndarray) ->
     if kinds[0] not in "uif" or kinds[1:] != ("i", "b") or not np.isfinite(images).all():
         raise ValueError("its images, labels and mask are not numbers, whole numbers and truth values")
     if not 0 <= labels.min() <= labels.max() < len(labels):
-        raise ValueError("its labels are not those of classes")
+        raise ValueError("its labels are no classes")
 
 
 def draw_splits(
     data: Mapping[str, np.ndarray], sizes: dict[str, int], key: Array
 ) -> tuple[dict[str, Split], tuple[float, float]]:
-    """Disjoint random splits of the given sizes, of which the first is the training set, and its statistics.
+    """Disjoint random splits of the given sizes, and the statistics of the first, which is the training set.
 
     `data` has `images`, `labels` and `official_test` (see `Examples`). A test split of the data set's own is kept
     apart: the split named `test` is drawn from it, the others from the rest. All are shifted and scaled by the mean and

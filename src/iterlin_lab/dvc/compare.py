@@ -24,7 +24,7 @@ def tables(scale: Any) -> list[Path]:
 
 
 def stale_stages() -> list[str]:
-    """Stages whose code, parameters or inputs are no longer those of their last run; a missing output is not stale."""
+    """Stages whose code, parameters or inputs have changed since their last run; a missing output is not stale."""
     return [stage for stage, changes in status().items() if any(_is_change(change) for change in changes)]
 
 

@@ -34,7 +34,7 @@ class Done(NamedTuple):
 
 
 def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
-    """Bring all results up to date, or those of the targets with all that they need; the stages that ran.
+    """Bring all results up to date, or the targets with all that they need; the stages that ran.
 
     `JOBS` stages run at once, by default as many as there are processors for, and share these. No byte depends on it.
 

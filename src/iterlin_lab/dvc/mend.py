@@ -38,7 +38,7 @@ def mend() -> None:
                 write_bytes(LOCK_FILE, content.encode())
             else:
                 LOCK_FILE.unlink()  # DVC does not start with an empty one
-            _say(f"{LOCK_FILE} had been cut off, so what it lacks is that of the last commit again")
+            _say(f"{LOCK_FILE} had been cut off, so what it lacks was taken from the last commit")
 
 
 def is_whole(text: str) -> bool:

@@ -64,6 +64,6 @@ def percent(axes: Axes) -> None:
 
 
 def save(figure: Figure, stem: Path) -> None:
-    """As SVG and PNG, without dates."""
+    """Write a figure as SVG and PNG, without dates."""
     figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})

@@ -69,7 +69,7 @@ def _listed(scale: Any, hashes: dict[str, str]) -> Iterator[Cell]:
 
 
 def _described(recipe: Recipe) -> dict[str, Any]:
-    """What tells the runs of a cell from those of others."""
+    """What tells the runs of a cell from the runs of other cells."""
     solver = dict(recipe.solver)
     period = recipe.period if recipe.period is None or math.isinf(recipe.period) else int(recipe.period)
     values = {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from iterlin_lab.mlflow import place
 from iterlin_lab.runs.runlog import NAME, read
-from iterlin_lab.runs.store import SCRATCH, WORK
+from iterlin_lab.runs.store import SCRATCH, TRAINING
 
 # Seconds of training before anything is shown, which takes a part of a processor. ITERLIN_LIVE_AFTER overrides it.
 AFTER = 180.0
@@ -29,7 +29,7 @@ class Log(NamedTuple):
 def logs(stage: str, since: float) -> Iterator[Log]:
     """The runs of the stage that have trained since then, in the order in which they began."""
     found = []
-    for path in [*WORK.glob(f"*/*/{NAME}"), *SCRATCH.glob(f"*/{NAME}")]:
+    for path in [*TRAINING.glob(f"*/*/{NAME}"), *SCRATCH.glob(f"*/{NAME}")]:
         try:
             if path.stat().st_mtime >= since:
                 found.append(Log(path.is_relative_to(SCRATCH), *read(path.parent)))

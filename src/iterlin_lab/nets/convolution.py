@@ -30,7 +30,7 @@ def conv2d(
 # The derivatives keep the image alone and unfold it again: reading back `size` times as much costs more.
 @partial(jax.checkpoint, static_argnums=2, prevent_cse=False)
 def conv2d_by_rows(x: Array, kernel: Array, padding: str) -> Array:
-    """The same by matrix products, each for as many rows of the kernel as make it `LENGTH` long."""
+    """The convolution by matrix products, each for as many rows of the kernel as make it `LENGTH` long."""
     size, _, channels, out = kernel.shape
     if padding == "SAME":
         before = (size - 1) // 2
@@ -56,7 +56,7 @@ def max_pool(x: Float[Array, "height width channels"]) -> Float[Array, "rows col
 
 @jax.custom_jvp
 def _maximum(a: Array, b: Array) -> Array:
-    """Of equal values the first one counts in the derivative, as in `lax.reduce_window`: one selection, no division."""
+    """The maximum. Of equal values the first counts in the derivative, as in `lax.reduce_window`: one selection."""
     return jnp.maximum(a, b)
 
 

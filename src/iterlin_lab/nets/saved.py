@@ -35,7 +35,7 @@ def load(path: Path) -> tuple[Any, dict[str, Any]]:
     """
     content = path.read_bytes()
     if hashlib.sha256(content[:-DIGEST]).digest() != content[-DIGEST:]:
-        raise ValueError(f"{path} is not a saved network, or is damaged: its digest is not that of its content")
+        raise ValueError(f"{path} is not a saved network, or is damaged: its digest does not belong to its content")
     try:
         return _parsed(io.BytesIO(content[:-DIGEST]), len(content))
     except Exception as error:  # a crafted description makes JSON and the network's own code fail in many ways

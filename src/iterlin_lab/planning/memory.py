@@ -64,7 +64,7 @@ def solvers(scale: Any) -> list[dict[str, Any]]:
     def look(section: Any) -> None:
         for name, value in section.items() if isinstance(section, dict) else ():
             if name == "solver":
-                # Adam's tolerance is that of its schedule, so what is above stays.
+                # Adam's tolerance belongs to its schedule, so what is above stays.
                 found.setdefault(value["name"], {key: part for key, part in value.items() if key != "learning_rate"})
             look(value)
 
@@ -104,7 +104,7 @@ def estimate_memory(scale: Any) -> Need:
     data = DATA_SETS[scale.data.name]
     copies, stacked = max(COPIES[solver["name"]] for solver in solvers(scale)), scale.runs_at_once > 1
     return Need(
-        process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file, of which splits are drawn
+        process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file that splits are drawn from
         parameters=(copies + STACKED * stacked) * _bytes(model),
         # As drawn, as stacked where runs train at once, and as one array in a record.
         data=(2 + stacked) * _bytes(splits),

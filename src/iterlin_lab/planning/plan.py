@@ -68,7 +68,7 @@ def not_estimated(scale: Any) -> list[str]:
 
 
 def _evaluations(scale: Shared, recipe: Recipe) -> float:
-    """Of a gradient on as many examples as the scale's own steps have, or products that cost as much."""
+    """How often a run evaluates a gradient on as many examples as the scale's own steps have, or what costs as much."""
     steps, solver = recipe.training["num_steps"], recipe.solver["name"]
     if solver == "flow":
         steps = EVALUATIONS * _records(recipe)
@@ -96,7 +96,7 @@ def changed_stages() -> list[str]:
 def make_plan(scale: Any) -> list[dict[str, Any]]:
     """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit.
 
-    They are those of a processor, where runs at once take as long as one after another.
+    They are hours of a processor, where runs at once take as long as one after another.
     """
     need, costs, rows = _need(scale), _estimate(scale), []
     limit_workers(scale)

@@ -27,7 +27,7 @@ class Need(NamedTuple):
     device: int | None = None
 
     def group(self, at_once: int) -> int:
-        """Of a process with its runs."""
+        """The bytes of a process with its runs."""
         run = self.parameters + self.data + self.linearisation
         return (0 if self.device else self.process) + at_once * run
 
@@ -50,7 +50,7 @@ def _free() -> int:
 
 
 def _cgroup_limits() -> Iterator[int]:
-    """Those of the control group of this process, and of all that it lies in."""
+    """The limits of the control group of this process, and of all groups that it lies in."""
     own = Path("/proc/self/cgroup")
     group = own.read_text().strip().splitlines()[-1].split(":")[-1] if own.exists() else "/"
     folders = [Path("/sys/fs/cgroup") / folder.relative_to("/") for folder in (Path(group), *Path(group).parents)]

@@ -1,8 +1,8 @@
 """Work in progress and finished runs, kept outside DVC, so that a stage which starts again repeats none of them.
 
 An entry is a folder named by the digest of everything that the run depends on: its parameters, its inputs, the code
-and the versions of the libraries that it runs. While runs train, they have a folder of their own in `WORK`, which one
-process at a time holds by a lock.
+and the versions of the libraries that it runs. While runs train, they have a folder of their own in `TRAINING`, which
+one process at a time holds by a lock.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from iterlin_lab.files import alone, durable
 from iterlin_lab.runs.results import FLOATS
 
 SCRATCH = Path(".cache/runs")
-WORK = Path(".cache/training")
+TRAINING = Path(".cache/training")
 SOURCE = Path(__file__).parent.parent.parent
 ROWS = "rows.json"
 LIBRARIES = ("jax", "jaxlib", "equinox", "optax", "numpy")
@@ -37,7 +37,7 @@ def kept(
     earlier process that was stopped has left. Each appears whole or not at all.
     """
     entries = [_entry(description, code) for description in descriptions]
-    work = WORK / _digest([entry.name for entry in entries])
+    work = TRAINING / _digest([entry.name for entry in entries])
     if not all(entry.exists() for entry in entries):
         with alone(work / "lock", "these runs"):
             missing = {i: work / str(i) for i, entry in enumerate(entries) if not entry.exists()}
@@ -51,7 +51,7 @@ def kept(
 def kept_rows(
     descriptions: list[dict], code: tuple[str, ...], compute: Callable[[list[int]], Iterable[Any]]
 ) -> list[Any]:
-    """`kept` for plain values, one for each description; `compute` gets the numbers of those that there are not yet."""
+    """`kept` for plain values, one for each description; `compute` gets the numbers of the values that are missing."""
 
     def fill(folders: dict[int, Path], progress: Path) -> None:
         for folder, rows in zip(folders.values(), compute(list(folders)), strict=True):

@@ -106,7 +106,7 @@ def run_many(
 
 
 def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:
-    """One that a process which is stopped leaves half-written is written again by the next."""
+    """Write the network; the next process writes it again where one that was stopped left it half-written."""
     save(snapshot(folder, step), model, description)
     durable(snapshot(folder, step))
 

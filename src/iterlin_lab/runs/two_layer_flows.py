@@ -92,7 +92,7 @@ def flow(
 ) -> Path:
     """Along dθ/dt = −∇ ½ mean ‖γf_θ(x) − y‖² with γ = `scale`, at rising positive `times`; the outputs are on `inputs`.
 
-    `tolerance` is that of a step, relative to each entry of θ and for entries below 0.01 to that.
+    `tolerance` bounds the error of a step, relative to each entry of θ, and to 0.01 where an entry is smaller.
 
     **Raises**: `ArithmeticError` if the integration breaks down.
     """
@@ -127,7 +127,7 @@ def _along(predict: Predict, start: TwoLayer, path: np.ndarray, x: Any, inputs: 
 
 
 def every_seed(scale: Shared, experiment: str, follow: str) -> dict[str, pd.DataFrame]:
-    """The tables of all seeds; the function `follow`, "module:name", makes those of one."""
+    """The tables of all seeds; the function `follow`, "module:name", makes the tables of one."""
     tasks = [(scale, experiment, follow, run) for run in range(getattr(scale, experiment).num_seeds)]
     return joined(side_by_side(f"{__name__}:{seed_kept.__name__}", tasks, scale.threads, experiment, "seed"))
 

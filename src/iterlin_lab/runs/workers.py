@@ -118,7 +118,7 @@ def side_by_side(
     unit: str,
     runs: int | None = None,
 ) -> list[Any]:
-    """`run_side_by_side` with progress: it counts answers, or so many `runs` of which each answer is a list."""
+    """`run_side_by_side` with progress: it counts answers, or `runs` where each answer is a list of these."""
     of = (lambda answer: 1) if runs is None else len
     return run_side_by_side(function, tasks, threads, counted(title, unit, len(tasks) if runs is None else runs, of))
 
@@ -126,7 +126,7 @@ def side_by_side(
 def counted(
     title: str, unit: str, total: int, of: Callable[[Any], int] = lambda answer: 1
 ) -> Callable[[Iterable], Iterable]:
-    """Progress that shows how many have finished, of which an answer may stand for several."""
+    """Progress that shows how many have finished; an answer may stand for several."""
 
     def progress(finished: Iterable) -> Iterable:
         with tqdm(total=total, desc=title, unit=unit) as bar:

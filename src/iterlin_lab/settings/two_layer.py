@@ -1,4 +1,4 @@
-"""Of the lecture's two-layer networks, in params.yaml."""
+"""What the lecture's two-layer networks have in params.yaml."""
 
 from typing import Annotated, Literal
 
