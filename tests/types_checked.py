@@ -1,4 +1,4 @@
-"""How types are checked in tests: by beartype, to which an int is a float, as to the type checker that reads the code."""
+"""How types are checked in tests: by beartype, for which an int is a float too, as it is for type checkers."""
 
 from beartype import BeartypeConf, beartype
 

@@ -14,11 +14,8 @@ from tests.system.kills import ENOUGH, below, command_of, kills, start, trainers
 
 CELL = "results/smoke/k_sweep/10"
 REPRO = ("dvc", "--wait-for-lock", "repro", "--single-item", "--force", "sweep@smoke-k_sweep-10")
-MENDED_REPRO = (
-    "sh",
-    "-c",
-    f"iterlin check && exec {' '.join(REPRO)}",
-)  # DVC may have been killed while it wrote dvc.lock
+# DVC may have been killed while it wrote dvc.lock.
+MENDED_REPRO = ("sh", "-c", f"iterlin check && exec {' '.join(REPRO)}")
 UP_TO_DATE = "Data and pipelines are up to date."
 
 
