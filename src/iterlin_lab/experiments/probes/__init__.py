@@ -10,4 +10,5 @@ EXPERIMENT = Experiment(
     stage="measure",
     order=110,
     check=check,
+    needs=("activations",),
 )

@@ -1,8 +1,8 @@
 """The section of params.yaml for E-PROBE."""
 
 from iterlin_lab.experiments.augmentation.settings import Augmented
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Numbers, Positive, Strict
+from iterlin_lab.settings.shared import Shared
 
 
 class Probes(Strict):
@@ -28,5 +28,5 @@ class Scope(Shared):
 
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    if scale.net.name == "mlp" and scale.net.depth < 2:
-        raise ValueError(f"net.depth must be at least 2: probes read two hidden layers, got {scale.net.depth}")
+    if scale.net.num_layers < 3:
+        raise ValueError(f"net: {scale.net.name} has {scale.net.num_layers} layers so, and probes read two hidden ones")

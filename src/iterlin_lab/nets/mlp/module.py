@@ -45,3 +45,6 @@ class MLP(eqx.Module):
 
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, " classes"]:
         return self.layers(x.ravel())
+
+
+MODULE = MLP
