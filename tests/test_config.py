@@ -107,11 +107,6 @@ def test_the_committed_parameters_are_valid():
         ("data", {"name": "mnist", "num_train": 59_000, "num_validation": 1001, "num_test": 9}, "has 60000 examples"),
         ("data", {"name": "mnist", "num_train": 9, "num_validation": 9, "num_test": 10_001}, "has 10000 examples"),
         ("net.name", "vgg", "scale.net: Input tag 'vgg' found using 'name' does not match any of the expected tags"),
-        (
-            "net",
-            {"name": "mlp", "width": 9, "depth": 1, "initialisation": "he_normal"},
-            "net: mlp has 2 layers so, and probes read two hidden ones",
-        ),
         ("net.channels", 8, "scale.net.channels: Input should be a valid list, got 8"),
         ("net.initialisation", "zeros", "scale.net.initialisation: Input should be 'he_normal'"),
         ("xor.periods", ["1", "10", "1e1"], "scale.xor.periods: two entries are the same number"),

@@ -60,7 +60,7 @@ def _check(built: Built, part: str) -> None:
         raise Breach(f"must make {num_outputs} outputs of an example of shape {example.shape}, not {_words(outputs)}")
     if not part:
         return
-    if not hasattr(type(model), part):
+    if part not in dir(model):
         raise Breach(f"has no {part} ({PARTS[part]})")
     read, fits = READ[part]
     found = _traced(f"has {part} that cannot be read", read, model, example)
@@ -76,7 +76,7 @@ def _traced(what: str, function: Callable, *arguments: Any, **settings: Any) -> 
 
 
 def _words(found: Any) -> str:
-    return " ".join(str(found).split())
+    return " ".join(eqx.tree_pformat(found, struct_as_array=True).split())[:200]
 
 
 def _shapes(tree: Any) -> list[tuple[int, ...]]:
@@ -91,10 +91,10 @@ READ: dict[str, tuple[Callable, Callable]] = {
     ),
     "parts": (
         lambda model, x: model.parts,
-        lambda found, model, x: len(found) == 3 and _shapes(found) == _shapes(model),
+        lambda found, model, x: isinstance(found, tuple) and len(found) == 3 and _shapes(found) == _shapes(model),
     ),
     "activations": (
         lambda model, x: model.activations(x),
-        lambda found, model, x: [hasattr(layer, "shape") for layer in found] == [True, True],
+        lambda found, model, x: isinstance(found, list) and [hasattr(a, "shape") for a in found] == [True, True],
     ),
 }

@@ -24,9 +24,3 @@ class Scope(Shared):
 
     probes: Probes
     augmentation: Augmented
-
-
-def check(scale: Scope) -> None:
-    """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    if scale.net.num_layers < 3:
-        raise ValueError(f"net: {scale.net.name} has {scale.net.num_layers} layers so, and probes read two hidden ones")
