@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 
 import pytest
 from ruamel.yaml import YAML
@@ -192,3 +193,9 @@ def test_kept_runs_depend_on_their_own_network_and_solver_alone():
         "settings/solvers/adam.py",
     }
     assert not [name for name in read if name.startswith("data/sets")]
+
+
+@pytest.mark.parametrize("path", sorted(LAB.glob("experiments/*/run.py")), ids=lambda path: path.parent.name)
+def test_what_an_experiment_keeps_depends_on_the_library_and_its_network(path):
+    text = path.read_text()
+    assert len(re.findall(r"\bkept_(rows|tables)\(", text)) == text.count("code_of(")

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from iterlin_lab.nets.contract import Network
 
+# `shared` has no `__init__.py`, and so is not among them.
 _FOLDERS = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
 NETS: dict[str, type[Network]] = {name: import_module(f"{__name__}.{name}").Settings for name in _FOLDERS}
 

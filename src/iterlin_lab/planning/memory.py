@@ -54,8 +54,8 @@ def require(scale: Any) -> Need:
 def solvers(scale: Any) -> list[Solver]:
     """The solvers that cells of runs use, one of each name, and gradient descent, which others use."""
     recipes = [recipe for each in chosen(scale) for cell in each.cells(scale) for recipe in cell.recipes[:1]]
-    known = {recipe.solver["name"]: solver_of(recipe.solver) for recipe in recipes}
-    return [GradientDescent(name="gradient_descent"), *known.values()]
+    found = [GradientDescent(name="gradient_descent"), *(solver_of(recipe.solver) for recipe in recipes)]
+    return list({solver.name: solver for solver in found}.values())
 
 
 def shapes(scale: Shared) -> tuple[Any, Splits]:

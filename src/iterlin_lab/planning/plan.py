@@ -138,7 +138,7 @@ def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
 def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The part of the plan that DVC would run now: all of it if what all cells read has changed."""
     changed = set(changed_stages())
-    if any(name.startswith(("prepare", "regime")) for name in changed):
+    if any(name.startswith(("prepare@", "regime@")) for name in changed):
         return rows
     left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
     return [

@@ -48,12 +48,12 @@ CODE = (
     "iterlin_lab/data/splits.py",
     "iterlin_lab/runs/training.py",
 )
-SOLVER, NETWORK = "iterlin_lab/settings/solvers/{}.py", "iterlin_lab/nets/{}"  # by their names
+SOLVER = "iterlin_lab/settings/solvers/{}.py"  # by its name
 
 
 def code_of(net: str, *more: str) -> tuple[str, ...]:
     """What results depend on that are computed with the network of this name, and with `more`."""
-    return (*CODE, NETWORK.format(net), *more)
+    return (*CODE, f"iterlin_lab/nets/{net}", *more)
 
 
 def keys(seed: int, run: int, purpose: int = RESULT) -> tuple[jax.Array, jax.Array, jax.Array]:

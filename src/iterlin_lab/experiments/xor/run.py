@@ -32,7 +32,7 @@ from iterlin_lab.nets.mlp.module import MLP
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.store import kept_rows
-from iterlin_lab.runs.training import keys
+from iterlin_lab.runs.training import code_of, keys
 from iterlin_lab.runs.workers import grouped, side_by_side
 from iterlin_lab.settings import parse_period
 
@@ -66,7 +66,8 @@ def train_group(task: tuple[Scope, Cell, list[int]]) -> list[tuple[dict[str, Any
     shared = scale.model_dump(include=SHARED)
     shared |= {"xor": scale.xor.model_dump(exclude=AXES), "cell": cell, "num_steps": method(scale, cell)[2]}
     descriptions = [shared | {"run": run} for run in runs]
-    return kept_rows(descriptions, CODE, lambda missing: _rows(scale, cell, [runs[i] for i in missing]))
+    code = code_of(scale.xor.net["name"], *CODE)
+    return kept_rows(descriptions, code, lambda missing: _rows(scale, cell, [runs[i] for i in missing]))
 
 
 def _rows(scale: Scope, cell: Cell, runs: list[int]) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
