@@ -42,11 +42,20 @@ def test_a_piece_has_the_name_of_its_file():
         assert {kind.__module__.split(".")[-1] for kind in kinds.values()} == names
 
 
+def test_a_network_or_a_data_set_imports_no_other():
+    """A stage depends on its own alone."""
+    for path in (*LAB.glob("nets/*/*.py"), *LAB.glob("data/sets/[a-z]*.py")):
+        own = path.parent.name if path.parent.parent.name == "nets" else path.stem
+        for kind, name in re.findall(r"iterlin_lab\.(nets|data\.sets)(?:\.| import )(\w+)", path.read_text()):
+            assert name in {own, "shared", "contract", *(["NETS", "module"] if own == "shared" else [])}, (path, kind)
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_solver_is_found_and_made_by_what_its_recipe_has_of_it(name):
     known = {"tolerance": 0.25, "learning_rate": 0.5}
     kind = SOLVERS[name]
-    solver = kind.model_validate({"name": name} | {key: known[key] for key in known if key in kind.model_fields})
+    fields = {key: known.get(key, 0.5) for key in kind.model_fields if key != "name"}
+    solver = kind.model_validate({"name": name} | fields)
     again = solver_of(json.loads(json.dumps(solver.values())))
     assert type(again) is kind
     for own in (solver, again):
