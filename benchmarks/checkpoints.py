@@ -11,7 +11,7 @@ import jax
 from benchmarks.__main__ import markdown
 from benchmarks.problems import CLASSES
 from iterlin import Every, FileCheckpoints, cross_entropy, sgd, train
-from iterlin_lab.nets import build
+from iterlin_lab.nets.shared.build import build
 
 PAPER = {"name": "lenet", "channels": [50, 50], "kernel": 5, "padding": "VALID", "widths": [120, 84]}
 SMALL = {"name": "lenet", "channels": [8, 8], "kernel": 3, "padding": "SAME", "widths": [64, 32]}

@@ -25,8 +25,8 @@ from iterlin._problem import Problem
 from iterlin._schedules import OnNetwork
 from iterlin._start import initial_state
 from iterlin._state import Stop
-from iterlin_lab.nets import LeNet
-from iterlin_lab.nets.convolution import DIMENSIONS
+from iterlin_lab.nets.lenet.module import LeNet
+from iterlin_lab.nets.shared.convolution import DIMENSIONS
 
 RATE = 1e-3
 DESCENT, LAZY = sgd(RATE), Never()

@@ -21,7 +21,7 @@ from iterlin import Every, Flow, Never, cross_entropy, sgd, train
 from iterlin._execution import Batched, Fixed
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import Stop
-from iterlin_lab.nets import LeNet
+from iterlin_lab.nets.lenet.module import LeNet
 
 HEADER = ["what", "measured", "unit", "of the arithmetic's rate"]
 PRECISIONS = ("float32", "tensorfloat32", "bfloat16")

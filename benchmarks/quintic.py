@@ -95,7 +95,7 @@ def _problem(runs: int):
     import jax.numpy as jnp
 
     from iterlin_lab.data.quintic import points
-    from iterlin_lab.nets import build
+    from iterlin_lab.nets.shared.build import build
 
     net = {"name": "mlp", "width": 50, "depth": 5, "initialisation": "he_normal"}
     models = [build(**net, input_shape=(1,), num_classes=1, key=jax.random.key(run)) for run in range(runs)]

@@ -20,8 +20,10 @@ from iterlin_lab.experiments.filters import section as report
 from iterlin_lab.experiments.filters import table as tables
 from iterlin_lab.experiments.filters.settings import Filters
 from iterlin_lab.layout import Layout
-from iterlin_lab.nets import MLP, LeNet, build
-from iterlin_lab.nets.saved import save
+from iterlin_lab.nets.lenet.module import LeNet
+from iterlin_lab.nets.mlp.module import MLP
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.saved import save
 from tests.clone import ROOT
 
 YES, NO, UNKNOWN = VERDICTS

@@ -23,8 +23,9 @@ FLOORS = (
 FLOOR = {name: height for height, names in enumerate(FLOORS) for name in names}
 FILES = sorted(path.relative_to(LAB) for path in LAB.rglob("*.py") if path != LAB / "__init__.py")
 NAMED_LIKE = {  # words that are also the names of other things: solvers, data sets, properties, folders
-    "adam": {"settings/solvers.py", "config.py", "runs/recipes.py", "runs/training.py", "planning/memory.py"},
-    "mnist": {"data/sets.py", "data/tfds_data.py"},
+    "adam": {"settings/solvers/adam.py"},
+    "mnist": {"data/sets/mnist.py", "data/tfds_data.py"},
+    "filters": {"nets/contract.py", "planning/networks.py"},
     "augmentation": {"runs/recipes.py"},
     "stability": {"report/setting.py", "runs/regime.py"},
 }

@@ -6,7 +6,8 @@ import pytest
 
 from iterlin import empirical_ntk, empirical_ntk_by_leaf, functional
 from iterlin._kernels import _factors
-from iterlin_lab.nets import MLP, LeNet
+from iterlin_lab.nets.lenet.module import LeNet
+from iterlin_lab.nets.mlp.module import MLP
 from tests.problems import affine, dense_jacobian, mlp, same
 
 

@@ -5,8 +5,12 @@ import numpy as np
 import pytest
 
 from iterlin._linearise import residual_bytes
-from iterlin_lab.nets import MLP, LeNet, build, convolution, initialise
-from iterlin_lab.nets.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
+from iterlin_lab.nets.lenet.module import LeNet
+from iterlin_lab.nets.mlp.module import MLP
+from iterlin_lab.nets.shared import convolution
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
+from iterlin_lab.nets.shared.initialise import initialise
 from tests.problems import same
 
 

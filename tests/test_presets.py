@@ -1,5 +1,6 @@
 import ast
 import re
+from functools import reduce
 
 import pytest
 from dvc.utils.serialize import load_yaml
@@ -55,7 +56,8 @@ def test_a_preset_of_one_s_own_is_checked_as_all_are(tmp_path):
 
 # Under params and outs, and in the matrix that names an experiment.
 SAID_IN_DVC_YAML = re.compile(
-    r"src/iterlin_lab/(config|layout|settings/\w+|experiments/(__init__|experiment|\w+/__init__|\w+/settings))\.py"
+    r"src/iterlin_lab/(config|layout|settings/\w+|data/sets/__init__|nets/(contract|__init__|\w+/__init__)"
+    r"|experiments/(__init__|experiment|\w+/__init__|\w+/settings))\.py"
 )
 
 
@@ -114,7 +116,8 @@ def test_an_experiment_depends_on_the_code_that_it_runs_and_on_no_figure(experim
     stage = STAGES[EXPERIMENTS[experiment].stage]
     assert script(EXPERIMENTS[experiment].stage) == "stages/experiment.py"
     run = f"src/iterlin_lab/experiments/{experiment}/run.py"
-    deps = [dep.replace("${item.experiment}", experiment) for dep in stage["deps"]]
+    names = {"${item.experiment}": experiment, "${scale.net.name}": "lenet"}
+    deps = [reduce(lambda path, name: path.replace(*name), names.items(), dep) for dep in stage["deps"]]
     assert not missing(deps, imported(run) | {run, "stages/experiment.py"} | imported("stages/experiment.py"))
     others = {path.stem for path in (ROOT / run).parent.glob("*.py")} - {"run"}
     assert missing(deps, {f"src/iterlin_lab/experiments/{experiment}/{module}.py" for module in others})

@@ -22,8 +22,8 @@ from iterlin_lab.experiments.probes import section as report
 from iterlin_lab.experiments.probes import table as tables
 from iterlin_lab.experiments.probes.settings import Probes
 from iterlin_lab.layout import Layout
-from iterlin_lab.nets import build
-from iterlin_lab.nets.saved import save
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.settings.base import parse_period
 from tests.clone import ROOT
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iterlin_lab.nets import build
-from iterlin_lab.nets.saved import DIGEST, load, save
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.saved import DIGEST, load, save
 
 NET = {"name": "mlp", "width": 3, "depth": 1, "initialisation": "he_normal"}
 NET |= {"input_shape": (2, 2, 1), "num_classes": 2}

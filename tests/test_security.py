@@ -119,6 +119,12 @@ HOSTILE = {
     ),
     "factor": ('factors: ["0.5", "2"]', f'factors: ["{UP}"]', f"rescaled@smoke-sensitivity-{UP}"),
     "scale": ("    name: smoke", "    name: ../../victim", "check@../../victim"),
+    "network": ("net: {name: lenet, channels: [4, 4]", f'net: {{name: "{UP}", channels: [4, 4]', "regime@smoke"),
+    "data": (
+        "data: {name: digits, num_train: 60, num_validation: 100, num_test: 300}\n    net",
+        f'data: {{name: "{UP}", num_train: 60, num_validation: 100, num_test: 300}}\n    net',
+        "prepare@smoke",
+    ),
     "command": (
         'periods: ["1", "10", "inf"], num_seeds',
         'periods: ["1", "$(touch executed)", "; touch executed", "`touch executed`"], num_seeds',
@@ -147,8 +153,9 @@ def test_no_name_in_params_yaml_leads_out_of_the_project_or_runs_a_command(clone
 
 def test_every_stage_runs_in_a_folder_that_is_spelt_with_the_names_in_its_paths():
     for name, stage in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"].items():
-        names = [f"${{item.{axis}}}/.." for axis in stage["matrix"]]
-        assert stage["wdir"] == "/".join(names), name
+        paths = " ".join([*stage["deps"], *map(str, stage.get("outs", []))])
+        names = [*(f"${{item.{axis}}}" for axis in stage["matrix"]), *sorted(set(re.findall(r"\${scale.*?}", paths)))]
+        assert stage["wdir"] == "/".join(f"{name}/.." for name in names), name
         assert stage["vars"] == [".dvc/project.yaml"], name
 
 

@@ -16,7 +16,7 @@ from iterlin_lab.experiments.xor.figure import FIGURES
 from iterlin_lab.experiments.xor.run import alignments, features, method, start, train_group
 from iterlin_lab.experiments.xor.section import section
 from iterlin_lab.experiments.xor.table import summarise
-from iterlin_lab.nets import build
+from iterlin_lab.nets.shared.build import build
 from tests.clone import ROOT
 from tests.whole import FAMILIES
 

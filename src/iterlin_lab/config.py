@@ -7,12 +7,15 @@ from pydantic import Field, ValidationError, create_model, model_validator
 from ruamel.yaml import YAML
 
 from iterlin_lab.experiments import EXPERIMENTS, chosen
-from iterlin_lab.settings import Name, Shared, Strict, short
+from iterlin_lab.nets import NETS
+from iterlin_lab.settings import Name, Strict, short
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solvers import SOLVERS
 
 PARAMS = Path("params.yaml")
 # Of unions, which stand under these names: pydantic puts the tags into the path of a key.
 UNIONS = ("net", "regime", "solver")
-TAGS = ("lenet", "mlp", "fixed", "stable", "gradient_descent", "flow", "adam", "truncated")
+TAGS = (*NETS, *SOLVERS, "fixed", "stable")
 LENGTH = 300  # characters of what is said about one value
 STAGES = tuple(dict.fromkeys(experiment.stage for experiment in EXPERIMENTS.values()))
 

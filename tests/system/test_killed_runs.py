@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iterlin_lab.data import digits
+from iterlin_lab.data.sets import digits
 from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.runs.workers import LIBRARIES
 from tests.clone import ROOT, environment

@@ -15,7 +15,7 @@ preset, net = json.loads(sys.argv[1])
 scale = load().presets[preset]
 scale = scale.model_copy(update={"net": scale.net.model_copy(update=net)})
 prepare_jax(scale)
-from iterlin_lab.data import digits
+from iterlin_lab.data.sets import digits
 from tests.whole import recipes
 from iterlin_lab.planning.memory import compiled_memory, estimate_memory
 from iterlin_lab.runs.training import run_many

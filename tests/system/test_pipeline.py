@@ -119,7 +119,7 @@ from iterlin_lab.config import load as load_params
 from iterlin import accuracy
 from iterlin_lab.data.splits import draw_splits
 from iterlin_lab.runs.training import keys
-from iterlin_lab.nets.saved import load
+from iterlin_lab.nets.shared.saved import load
 scale, data = load_params().scale, dict(np.load("data/smoke.npz"))
 model, description = load(Path("results/smoke/k_sweep/10/models/1.eqx"))
 splits, (mean, deviation) = draw_splits(data, scale.data.sizes, keys(scale.seed, 1)[0])

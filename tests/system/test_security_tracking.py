@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin_lab.nets import build
-from iterlin_lab.nets.saved import save
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.tables import ACCURACIES
 from tests.clone import Clone
 from tests.hostile import JUNK, answering, mlflow_like

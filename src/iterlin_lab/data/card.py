@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from iterlin_lab.data.examples import Examples
-from iterlin_lab.data.sets import DataSet
+from iterlin_lab.data.examples import DataSet, Examples
 
 
 def describe(name: str, data: DataSet, examples: Examples) -> dict[str, Any]:

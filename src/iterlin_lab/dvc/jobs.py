@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from iterlin_lab.planning.plan import changed_stages
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.workers import num_workers, whole_number
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 Reads = dict[str, set[str]]  # the stages, and those that each of them reads from
 _RUNNING: set[subprocess.Popen[str]] = set()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.recipes import Recipe
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 if TYPE_CHECKING:
     import pandas
@@ -39,6 +39,15 @@ class Cost(NamedTuple):
     step: float | None = None
 
 
+class Built(NamedTuple):
+    """A network: where params.yaml has its settings, these, the shape of an example, and how many outputs there are."""
+
+    key: str
+    net: dict[str, Any]
+    input_shape: tuple[int, ...]
+    num_outputs: int
+
+
 class Cell(NamedTuple):
     """Runs that differ in their seed alone: the DVC stage that trains them, the folder of their results, their name."""
 
@@ -56,8 +65,9 @@ class Experiment:
     report calls it, and `scope` is the part of params.yaml that it may depend on. `stage` of dvc.yaml runs it, and
     where `split` each folder of its results by itself. The report has it at `order`, its claims at `claims_order`
     if that is another place. Where it trains cells of runs, and does not compute tables, one is called
-    `label` with the parts of its path. `check-report` compares the tables
-    `compared`. `purpose` is the number that its random keys are drawn with; that of all that share E-SWEEP's is 0.
+    `label` with the parts of its path. `check-report` compares the tables `compared`. `needs` are the parts of the
+    scale's network that it reads (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number
+    that its random keys are drawn with; that of all that share E-SWEEP's is 0.
     """
 
     name: str
@@ -74,6 +84,8 @@ class Experiment:
     own_data: bool = False
     purpose: int = 0
     compared: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    network: Callable[[Any], Built] | None = None
 
     @property
     def settings(self) -> Any:

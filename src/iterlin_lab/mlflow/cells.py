@@ -11,7 +11,7 @@ from iterlin_lab.dvc.status import locked_outs
 from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.recipes import Recipe
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 
 class Cell(NamedTuple):

@@ -17,7 +17,7 @@ from iterlin_lab.mlflow.store import Store
 
 NAME = "network"
 # Named, so that MLflow does not go and look for them. This package itself is not on a registry.
-REQUIREMENTS = [f"{name}=={version(name)}" for name in ("mlflow", "jax", "equinox", "jaxtyping", "numpy")]
+REQUIREMENTS = [f"{name}=={version(name)}" for name in ("mlflow", "jax", "equinox", "jaxtyping", "numpy", "pydantic")]
 
 
 def log_networks(

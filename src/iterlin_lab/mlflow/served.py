@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from iterlin_lab.nets.saved import load, predict
+from iterlin_lab.nets.shared.saved import load, predict
 
 
 class Networks:

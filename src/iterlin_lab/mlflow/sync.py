@@ -2,7 +2,7 @@
 
 import iterlin_lab.mlflow.place as place
 from iterlin_lab.mlflow.cells import find_sweep
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 
 def sync(scale: Shared, again: bool = False, report: bool = True) -> int:

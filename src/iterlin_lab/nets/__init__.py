@@ -1,19 +1,28 @@
-"""Networks, by the names that params.yaml uses."""
+"""The networks of params.yaml, a folder each (`contract`). Whatever lists them derives the list from here.
 
-import equinox as eqx
-import jax
-from jaxtyping import Array
+What they share is in `shared`.
+"""
 
-from iterlin_lab.nets.initialise import initialise as initialise
-from iterlin_lab.nets.lenet import LeNet as LeNet
-from iterlin_lab.nets.mlp import MLP as MLP
+from functools import reduce
+from importlib import import_module
+from operator import or_
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated, Any
 
-NETS = {"lenet": LeNet, "mlp": MLP}
+from pydantic import Field
+
+from iterlin_lab.nets.contract import Network
+
+# `shared` has no `__init__.py`, and so is not among them.
+_FOLDERS = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
+NETS: dict[str, type[Network]] = {name: import_module(f"{__name__}.{name}").Settings for name in _FOLDERS}
+
+if TYPE_CHECKING:
+    AnyNetwork = Network
+else:
+    AnyNetwork = Annotated[reduce(or_, NETS.values()), Field(discriminator="name")]
 
 
-@eqx.filter_jit  # one small program instead of dozens
-def build(name: str, input_shape: tuple[int, ...], num_classes: int, *, initialisation: str, key: Array, **settings):
-    """The network `name` for inputs of this shape, with freshly drawn parameters."""
-    build_key, weight_key = jax.random.split(key)
-    model = NETS[name](input_shape, num_classes, **settings, key=build_key)
-    return initialise(model, initialisation, weight_key)
+def module(name: str) -> Any:
+    """The equinox module of the network that params.yaml calls so, which imports jax."""
+    return import_module(f"{NETS[name].__module__}.module").MODULE

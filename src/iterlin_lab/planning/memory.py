@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from iterlin import Every, Linearised, Stepwise, Truncated, cross_entropy, functional
+from iterlin import Every, Linearised, Stepwise, cross_entropy, functional
 from iterlin._batches import HOIST_BYTES
 from iterlin._blocks import CHUNK
 from iterlin._linearise import CACHE, residual_bytes
@@ -20,35 +20,29 @@ from iterlin._solvers.stepwise import advance
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
 from iterlin_lab.data.sets import DATA_SETS
-from iterlin_lab.nets import build
+from iterlin_lab.experiments import chosen
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.planning.networks import check_networks
 from iterlin_lab.runs.memory import Need, keep, size
-from iterlin_lab.runs.training import make_solver
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solvers import GradientDescent, Solver, solver_of
 
 PROCESS = 1400 * 2**20  # of one that has imported its libraries and compiles everything
-# Of the parameters, at once: in the state before and after, in the solver's, θ_0, and in what a step computes.
-COPIES = {"gradient_descent": 7, "adam": 13, "flow": 15, "truncated": 13}
 STACKED = 7  # more, where runs train at once: before and after, each run has its own
 WORKING = 1.5  # of what linearisation keeps: with what is computed from it
 BLOCKS = 8  # of a network's blocks of examples at once, each as large as a part of the cache
 RECORD = partial(measure, train="train")
 PURPOSES = {"parameters": "the parameters", "data": "the data", "linearisation": "linearising the network"}
-SIZES = {
-    "net": ("channels", "widths", "width", "depth"),
-    "data": ("num_train", "num_validation", "num_test"),
-    "training": ("batch_size",),
-}
+SIZES = {"data": ("num_train", "num_validation", "num_test"), "training": ("batch_size",)}
 
 
 def require(scale: Any) -> Need:
     """What a run needs, which is kept: the estimate, if it fits, or if XLA says that the compiled programs do.
 
-    **Raises**: `SystemExit` with one line that names the key to change if it does not fit.
+    **Raises**: `SystemExit` with one line that names the key to change if it does not fit, or cannot be built.
     """
-    try:
-        need = estimate_memory(scale)
-    except ValueError as error:
-        sys.exit(f"params.yaml: scale.net: {error}")
+    check_networks(scale)
+    need = estimate_memory(scale)
     at_once, free = scale.runs_at_once, need.free()
     hopeless = at_once * max(need.parameters, need.data) > free  # even compiling takes long
     if need.group(at_once) > free and (hopeless or compiled_memory(scale, need) > free):
@@ -57,19 +51,11 @@ def require(scale: Any) -> Need:
     return need
 
 
-def solvers(scale: Any) -> list[dict[str, Any]]:
-    """The solvers that runs may use, one of each name: gradient descent, Adam, and those that params.yaml names."""
-    found = {name: {"name": name} for name in ("gradient_descent", "adam")}
-
-    def look(section: Any) -> None:
-        for name, value in section.items() if isinstance(section, dict) else ():
-            if name == "solver":
-                # Adam's tolerance belongs to its schedule, so what is above stays.
-                found.setdefault(value["name"], {key: part for key, part in value.items() if key != "learning_rate"})
-            look(value)
-
-    look(scale.model_dump())
-    return list(found.values())
+def solvers(scale: Any) -> list[Solver]:
+    """The solvers that cells of runs use, one of each name, and gradient descent, which others use."""
+    recipes = [recipe for each in chosen(scale) for cell in each.cells(scale) for recipe in cell.recipes[:1]]
+    found = [GradientDescent(name="gradient_descent"), *(solver_of(recipe.solver) for recipe in recipes)]
+    return list({solver.name: solver for solver in found}.values())
 
 
 def shapes(scale: Shared) -> tuple[Any, Splits]:
@@ -102,7 +88,7 @@ def estimate_memory(scale: Any) -> Need:
     whole, chunk, batch, record = (linearisation_bytes(model, x, n) for n in chosen)
     step = max(batch, whole if whole <= HOIST_BYTES else chunk)
     data = DATA_SETS[scale.data.name]
-    copies, stacked = max(COPIES[solver["name"]] for solver in solvers(scale)), scale.runs_at_once > 1
+    copies, stacked = max(solver.copies for solver in solvers(scale)), scale.runs_at_once > 1
     return Need(
         process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file that splits are drawn from
         parameters=(copies + STACKED * stacked) * _bytes(model),
@@ -116,9 +102,7 @@ def estimate_memory(scale: Any) -> Need:
 def compiled_memory(scale: Any, need: Need) -> int:
     """Bytes of a process with its runs, from the very programs that it executes, compiled from shapes."""
     programs = max(
-        _program_bytes(scale, Truncated(0.1), None)
-        if solver["name"] == "truncated"
-        else _program_bytes(scale, make_solver(1e-3, **solver), scale.training.batch_size)
+        _program_bytes(scale, solver.make(1e-3), scale.training.batch_size if solver.mini_batches else None)
         for solver in solvers(scale)
     )
     model, splits = shapes(scale)
@@ -178,7 +162,7 @@ def refusal(scale: Shared, need: Need) -> str:
 
 def _halved(scale: Shared) -> Iterator[tuple[str, str, Shared]]:
     """Each number that says how large something is, and the scale with half of it."""
-    for section, names in SIZES.items():
+    for section, names in ({"net": scale.net.sizes} | SIZES).items():
         settings = getattr(scale, section)
         for name in names:
             if value := getattr(settings, name, None):

@@ -17,12 +17,11 @@ from iterlin_lab.files import alone, write_text
 from iterlin_lab.runs.memory import ESTIMATES, Need, known, limit_workers, size
 from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.runs.workers import num_workers, prepare_jax
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solvers import solver_of
 
 START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
-EVALUATIONS = 130  # of a flow between two records: seen are 20 to 105
-PRODUCTS = 10  # with the Gauss–Newton matrix, of a Newton step: seen are 3 to 6, and up to 75 in runs of few steps
 
 
 class Row(NamedTuple):
@@ -69,11 +68,7 @@ def not_estimated(scale: Any) -> list[str]:
 
 def _evaluations(scale: Shared, recipe: Recipe) -> float:
     """How often a run evaluates a gradient on as many examples as the scale's own steps have, or what costs as much."""
-    steps, solver = recipe.training["num_steps"], recipe.solver["name"]
-    if solver == "flow":
-        steps = EVALUATIONS * _records(recipe)
-    elif solver == "truncated":
-        steps *= PRODUCTS
+    steps = solver_of(recipe.solver).evaluations(recipe.training["num_steps"], _records(recipe))
     own, usual = recipe.training["batch_size"], scale.training.batch_size
     return steps * (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
 
@@ -143,7 +138,7 @@ def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
 def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The part of the plan that DVC would run now: all of it if what all cells read has changed."""
     changed = set(changed_stages())
-    if any(name.startswith(("prepare", "regime")) for name in changed):
+    if any(name.startswith(("prepare@", "regime@")) for name in changed):
         return rows
     left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
     return [

@@ -15,8 +15,8 @@ from iterlin._solvers.stepwise import advance
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import Stop
 from iterlin_lab.data.sets import DATA_SETS
-from iterlin_lab.nets import build
-from iterlin_lab.settings import Shared
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.settings.shared import Shared
 
 ENOUGH = 0.5  # seconds of steps that make a measurement
 SOLVER = sgd(1e-9)

@@ -1,6 +1,5 @@
 """Trace training at its true shapes: what params.yaml asks for can be built, and no step of it is computed."""
 
-import sys
 from functools import partial
 from typing import Any
 
@@ -13,16 +12,15 @@ from iterlin._records import Splits, measure
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
 from iterlin_lab.planning.memory import linearisation_bytes, shapes
-from iterlin_lab.settings import Shared
+from iterlin_lab.planning.networks import check_networks
+from iterlin_lab.settings.shared import Shared
 
 
 def trace(scale: Shared) -> str:
-    """What a phase keeps in memory. Exits with one line that names the key if the network cannot take the data."""
-    try:
-        model, splits = shapes(scale)
-        eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
-    except ValueError as error:
-        sys.exit(f"params.yaml: scale.net: {error}")
+    """What a phase keeps in memory. Exits with one line that names the key if a network cannot take its data."""
+    check_networks(scale)
+    model, splits = shapes(scale)
+    eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
     return _memory(scale, model, splits["train"][0])
 
 

@@ -1,6 +1,6 @@
 """What was run."""
 
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 
 def setting(scale: Shared, data: dict, regime: dict, solver: str) -> str:

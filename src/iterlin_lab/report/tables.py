@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from iterlin_lab.settings import Adam, Solved
-
 NAMES = {"inf": "∞", "tgn": "TGN"}
 ENDS = ["mean", "low", "high"]
 
@@ -31,14 +29,6 @@ def outcome_columns(table: pd.DataFrame) -> dict[str, pd.Series]:
     """How the runs of every cell ended."""
     names = {"runs": "runs", "fitted": "fitted", "step limit": "step_limit", "diverged": "diverged"}
     return {title: table[name] for title, name in names.items()}
-
-
-def solver_name(solved: Solved) -> str:
-    """How lazy problems are solved to a certificate."""
-    solver = solved.solver
-    if isinstance(solver, Adam):
-        return f"Adam (η = {solver.learning_rate:g})"
-    return "Newton's method by conjugate gradients"
 
 
 def phase_columns(table: pd.DataFrame) -> dict[str, list[str]]:

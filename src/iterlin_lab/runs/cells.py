@@ -8,7 +8,7 @@ from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.runs.results import write_cell
 from iterlin_lab.runs.workers import grouped, side_by_side
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 TRAIN = "iterlin_lab.runs.training:run_kept"
 

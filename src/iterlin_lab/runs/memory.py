@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from iterlin_lab.files import alone, write_text
 from iterlin_lab.runs.workers import num_workers
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 ESTIMATES = Path(".cache/estimates")
 

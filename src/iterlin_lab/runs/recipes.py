@@ -5,7 +5,9 @@ import math
 from typing import Any, NamedTuple
 
 from iterlin_lab.layout import Layout
-from iterlin_lab.settings import Adam, Shared, Solved
+from iterlin_lab.nets.contract import Network
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solved import Solved
 
 # The purposes of random keys; experiments with keys of their own have higher numbers.
 RESULT, REGIME = 0, 1
@@ -43,11 +45,12 @@ def make_recipe(
     tolerance: float | None = None,
     damping: float = 0.0,
     sizes: dict[str, int] | None = None,
+    net: Network | None = None,
     augmentation: str | None = None,
     snapshots: bool = False,
     **training: Any,
 ) -> Recipe:
-    """Run number `run` of a cell, with what all runs of the scale share; `sizes` and `training` replace parts of it."""
+    """Run number `run` of a cell, with what all runs of the scale share where `sizes`, `net`, `training` do not say."""
     steps = {"num_steps": num_steps, "first_record": first_record}
     return Recipe(
         seed=scale.seed,
@@ -56,7 +59,7 @@ def make_recipe(
         runs_at_once=scale.runs_at_once,
         precision=scale.precision,
         sizes=sizes or scale.data.sizes,
-        net=scale.net.model_dump(),
+        net=(net or scale.net).model_dump(),
         training=scale.training.model_dump() | steps | training,
         solver=solver,
         learning_rate=learning_rate,
@@ -74,13 +77,11 @@ def solved_recipe(scale: Shared, run: int, solved: Solved, damping: float = 0.0)
     On full batches: a gradient of part of the data certifies nothing.
     """
     solver = solved.solver
-    rate = solver.learning_rate if isinstance(solver, Adam) else None
-    settings = {"name": "adam"} if isinstance(solver, Adam) else solver.model_dump()
     return make_recipe(
         scale,
         run,
-        solver=settings,
-        learning_rate=rate,
+        solver=solver.values(),
+        learning_rate=solver.own_rate,
         num_steps=solved.num_steps,
         tolerance=solver.tolerance,
         damping=damping,

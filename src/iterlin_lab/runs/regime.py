@@ -5,8 +5,7 @@ from typing import Any
 
 from iterlin_lab.runs.recipes import REGIME
 from iterlin_lab.runs.workers import run_side_by_side
-from iterlin_lab.settings import Shared
-from iterlin_lab.settings.shared import FixedRate
+from iterlin_lab.settings.shared import FixedRate, Shared
 
 MAX_EIGENVALUE = "iterlin_lab.runs.training:max_eigenvalue"
 

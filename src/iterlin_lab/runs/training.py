@@ -17,42 +17,43 @@ from iterlin import (
     Divergence,
     Every,
     FileCheckpoints,
-    Flow,
     Never,
     OnConvergence,
     Outcome,
     Result,
     Run,
     Schedule,
-    Stepwise,
-    Truncated,
-    adam,
     cross_entropy,
     functional,
     ggn_max_eigenvalue,
-    sgd,
     train_many,
 )
 from iterlin._linearise import CACHE
 from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.files import durable
-from iterlin_lab.nets import build
-from iterlin_lab.nets.saved import save
+from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.recipes import RESULT, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
 from iterlin_lab.runs.store import kept
 from iterlin_lab.runs.workers import checkpoint_interval
+from iterlin_lab.settings.solvers import solver_of
 
 CODE = (
     "iterlin",
-    "iterlin_lab/nets",
+    "iterlin_lab/nets/shared",
     "iterlin_lab/data/augment.py",
     "iterlin_lab/data/splits.py",
     "iterlin_lab/runs/training.py",
 )
-SOLVERS = {"gradient_descent": sgd, "adam": adam, "flow": Flow, "truncated": Truncated}
+SOLVER = "iterlin_lab/settings/solvers/{}.py"  # by its name
+
+
+def code_of(net: str, *more: str) -> tuple[str, ...]:
+    """What results depend on that are computed with the network of this name, and with `more`."""
+    return (*CODE, f"iterlin_lab/nets/{net}", *more)
 
 
 def keys(seed: int, run: int, purpose: int = RESULT) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -92,14 +93,14 @@ def run_many(
     for recipe, log in zip(recipes, on_record, strict=True):
         split_key, init_key, batch_key = keys(recipe.seed, recipe.run)
         model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
-        solver = make_solver(recipe.learning_rate, **recipe.solver)
+        solver = solver_of(recipe.solver).make(recipe.learning_rate)
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
         runs.append(Run(model, splits, solver, recipe.damping, batch_key, log, keep))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
     settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
-    settings["block_bytes"] = first.threads * CACHE
+    settings["block_bytes"] = first.threads * CACHE if jax.default_backend() == "cpu" else None
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
     return results[: len(recipes)], descriptions
@@ -109,11 +110,6 @@ def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> N
     """Write the network; the next process writes it again where one that was stopped left it half-written."""
     save(snapshot(folder, step), model, description)
     durable(snapshot(folder, step))
-
-
-def make_solver(learning_rate: float | None, name: str, **settings: Any) -> Stepwise:
-    """The solver that params.yaml calls `name`, with a learning rate if it has one."""
-    return SOLVERS[name](*([] if learning_rate is None else [learning_rate]), **settings)
 
 
 def _schedule(recipe: Recipe) -> Schedule:
@@ -141,7 +137,8 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
             (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
             save(folder / "model.eqx", result.model, description)
 
-    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], CODE, compute)
+    code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
+    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], code, compute)
 
 
 def summary(recipe: Recipe, result: Result) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from iterlin import squared_error
 from iterlin.two_layer.networks import TwoLayer, nt_kernel, rf_kernel, two_layer
 from iterlin_lab.runs.store import joined, kept_tables
 from iterlin_lab.runs.workers import side_by_side
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 CODE = ("iterlin", "iterlin_lab/runs/two_layer_flows.py")
 Predict = Callable[[TwoLayer, Any], Array]  # (θ, x) ↦ outputs (n, 1), without γ

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from iterlin_lab.runs.stopping import begin_worker
-from iterlin_lab.settings import Shared
+from iterlin_lab.settings.shared import Shared
 
 CHECKPOINT_SECONDS = "ITERLIN_CHECKPOINT_SECONDS"  # between two checkpoints; no byte of a result depends on it
 Item = TypeVar("Item")

@@ -8,12 +8,3 @@ from iterlin_lab.settings.base import Seeds as Seeds
 from iterlin_lab.settings.base import Strict as Strict
 from iterlin_lab.settings.base import parse_period as parse_period
 from iterlin_lab.settings.base import short as short
-from iterlin_lab.settings.shared import MLP as MLP
-from iterlin_lab.settings.shared import Data as Data
-from iterlin_lab.settings.shared import LeNet as LeNet
-from iterlin_lab.settings.shared import Shared as Shared
-from iterlin_lab.settings.solvers import Adam as Adam
-from iterlin_lab.settings.solvers import Flow as Flow
-from iterlin_lab.settings.solvers import GradientDescent as GradientDescent
-from iterlin_lab.settings.solvers import Solved as Solved
-from iterlin_lab.settings.solvers import Truncated as Truncated

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from iterlin_lab.data.sets import DATA_SETS
-from iterlin_lab.settings.base import Count, Initialisation, Name, PerDecade, Positive, Strict
+from iterlin_lab.nets import AnyNetwork
+from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Strict
 
 
 def _data_name(name: str) -> str:
@@ -45,26 +46,6 @@ class Data(Strict):
         return {"train": self.num_train, "validation": self.num_validation, "test": self.num_test}
 
 
-class LeNet(Strict):
-    """NET-LENET."""
-
-    name: Literal["lenet"]
-    channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
-    kernel: Count
-    padding: Literal["VALID", "SAME"]
-    widths: list[Count]
-    initialisation: Initialisation
-
-
-class MLP(Strict):
-    """A multilayer perceptron."""
-
-    name: Literal["mlp"]
-    width: Count
-    depth: Count
-    initialisation: Initialisation
-
-
 class FixedRate(Strict):
     """A learning rate that is given."""
 
@@ -98,7 +79,7 @@ class Shared(Strict):
     precision: Literal["float32", "tensorfloat32", "bfloat16"]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     data: Data
-    net: Annotated[LeNet | MLP, Field(discriminator="name")]
+    net: AnyNetwork
     regime: Annotated[FixedRate | StableRate, Field(discriminator="rule")]
     training: Training
 

@@ -2,7 +2,9 @@
 
 from iterlin_lab.experiments.adam.settings import Scope
 from iterlin_lab.runs.recipes import Recipe, make_recipe, solved_recipe
-from iterlin_lab.settings import Solved, Truncated, parse_period
+from iterlin_lab.settings import parse_period
+from iterlin_lab.settings.solved import Solved
+from iterlin_lab.settings.solvers import Truncated
 
 
 def cells(scale: Scope) -> dict[str, list[Recipe]]:

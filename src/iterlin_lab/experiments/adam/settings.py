@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, PerDecade, PeriodLabel, Positive, Steps, Strict, Tolerances
+from iterlin_lab.settings.shared import Shared
 
 
 def _between(label: str) -> str:

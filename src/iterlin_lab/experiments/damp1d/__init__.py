@@ -1,7 +1,7 @@
 """E-DAMP1D (T fig. 9, top and centre): damped Gauss–Newton on a quintic, over λ and step sizes, with many seeds."""
 
 from iterlin_lab.experiments.damp1d.settings import PURPOSE, Scope
-from iterlin_lab.experiments.experiment import SMALL, Cost, Experiment
+from iterlin_lab.experiments.experiment import SMALL, Built, Cost, Experiment
 
 
 def cost(scale: Scope) -> Cost:
@@ -9,6 +9,11 @@ def cost(scale: Scope) -> Cost:
     own = scale.damp1d
     ways = 1 + len(own.dampings) + len(own.step_sizes)
     return Cost(ways, own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)
+
+
+def network(scale: Scope) -> Built:
+    """Its own, of one number."""
+    return Built("damp1d.net", scale.damp1d.net.model_dump(), (1,), 1)
 
 
 EXPERIMENT = Experiment(
@@ -19,4 +24,5 @@ EXPERIMENT = Experiment(
     order=40,
     purpose=PURPOSE,
     cost=cost,
+    network=network,
 )

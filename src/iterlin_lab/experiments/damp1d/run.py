@@ -17,12 +17,12 @@ from jaxtyping import Array, Float
 from iterlin import Every, Result, Ridge, Run, squared_error, train_many
 from iterlin_lab.data.quintic import points
 from iterlin_lab.experiments.damp1d.settings import PURPOSE, Damp1D, Scope
-from iterlin_lab.nets import build
+from iterlin_lab.nets.shared.build import build
 from iterlin_lab.runs.store import joined, kept_tables
-from iterlin_lab.runs.training import CODE as TRAINING_CODE
+from iterlin_lab.runs.training import code_of
 from iterlin_lab.runs.workers import grouped, side_by_side
 
-CODE = (*TRAINING_CODE, "iterlin_lab/data/quintic.py", "iterlin_lab/experiments/damp1d/run.py")
+CODE = "iterlin_lab/data/quintic.py", "iterlin_lab/experiments/damp1d/run.py"
 
 
 class Damping(NamedTuple):
@@ -62,7 +62,7 @@ def train_kept(task: tuple[Scope, Damping, list[int]]) -> dict[str, pd.DataFrame
         with jax.enable_x64(True):
             return dict(zip(("runs", "drawn"), train_runs(scale.seed, scale.damp1d, cell, runs), strict=True))
 
-    return kept_tables(what, CODE, compute)
+    return kept_tables(what, code_of(scale.damp1d.net.name, *CODE), compute)
 
 
 def train_runs(seed: int, section: Damp1D, cell: Damping, runs: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:

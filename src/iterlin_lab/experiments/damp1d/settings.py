@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings import Shared
+from iterlin_lab.nets.mlp import Settings as MLP
 from iterlin_lab.settings.base import Count, Fractions, Numbers, Positive, Steps, Strict
-from iterlin_lab.settings.shared import MLP
+from iterlin_lab.settings.shared import Shared
 
 PURPOSE = 2  # of its random keys: no other experiment has this number
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.damp_ce.settings import Scope
-from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, phase_columns, solver_name
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, phase_columns
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -26,7 +26,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     return f"""## E-DAMPCE: damping in place of a small K
 
 After T fig. 9 (bottom): every lazy problem is cross-entropy + λ‖θ − θ_s‖², with the mean over examples. It is solved by
-{solver_name(scale.damp_ce)} to ‖g‖ ≤ {scale.damp_ce.solver.tolerance:g}·‖g_s‖ before the
+{scale.damp_ce.solver.described()} to ‖g‖ ≤ {scale.damp_ce.solver.tolerance:g}·‖g_s‖ before the
 network is re-linearised. The larger λ, the less each phase moves the parameters, and the more feature updates there
 are. The runs are those of E-SWEEP, from the same splits and initialisations. Columns are those of the table of E-ADAM.
 

@@ -1,9 +1,9 @@
 """The section of params.yaml of E-DAMPCE."""
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Dampings
-from iterlin_lab.settings.solvers import Solved
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solved import Solved
 
 
 class DampCE(Solved):

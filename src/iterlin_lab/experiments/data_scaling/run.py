@@ -12,12 +12,12 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
     experiment = scale.data_scaling
 
     def recipe(size: int, period: str, run: int) -> Recipe:
-        explicit = {CONTROL, "inf"} if experiment.solver.name == "gradient_descent" else {CONTROL}  # T fig. 4
+        explicit = {CONTROL, "inf"} if experiment.solver.flow_tolerance is None else {CONTROL}  # T fig. 4
         settings = experiment.control if period in explicit else experiment
         return make_recipe(
             scale,
             run,
-            solver={"name": "gradient_descent"} if period in explicit else experiment.solver.model_dump(),
+            solver={"name": "gradient_descent"} if period == CONTROL else experiment.solver.values(),
             learning_rate=settings.learning_rate,
             num_steps=settings.num_steps,
             first_record=max(1, round(experiment.first_record * experiment.learning_rate / settings.learning_rate)),

@@ -63,11 +63,12 @@ def _names(table: pd.DataFrame) -> list[str]:
 
 
 def _steps(scale: Scope) -> str:
-    return "gradient flow for the time of" if scale.data_scaling.solver.name == "flow" else "gradient descent,"
+    solver = scale.data_scaling.solver
+    return f"{solver.title} for the time of" if solver.flow_tolerance else f"{solver.title},"
 
 
 def _lazy(scale: Scope) -> str:
-    if scale.data_scaling.solver.name == "flow":
+    if scale.data_scaling.solver.flow_tolerance:
         return """In T it tells what comes from the higher η that K = ∞ has there; here K = ∞ has that of the other K,
 and the control is a check on K = 1 alone."""
     return "K = ∞ has the η and the steps of the control, which so tells what comes from them."

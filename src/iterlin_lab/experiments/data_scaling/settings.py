@@ -6,7 +6,7 @@ from pydantic import Field
 
 from iterlin_lab.settings.base import Compared, Count, Positive, Seeds, Steps, Strict, distinct
 from iterlin_lab.settings.shared import Shared, require_examples
-from iterlin_lab.settings.solvers import Flow, GradientDescent
+from iterlin_lab.settings.solvers import PhaseSolver
 
 
 class Control(Strict):
@@ -22,7 +22,7 @@ class DataScaling(Strict):
     sizes: Annotated[list[Count], Field(min_length=3), distinct(int)]
     num_validation: Count
     num_test: Count
-    solver: Annotated[GradientDescent | Flow, Field(discriminator="name")]
+    solver: PhaseSolver
     learning_rate: Positive
     num_steps: Steps
     first_record: Count
@@ -48,7 +48,7 @@ def check(scale: Scope) -> None:
         require_examples(scale.data.name, own.splits(max(own.sizes)))
     except ValueError as error:
         raise ValueError(f"data_scaling: with the largest of its sizes as num_train, {error}") from None
-    if batch is not None and own.solver.name == "flow":
-        raise ValueError("training.batch_size must be null: the data_scaling.solver flow needs full batches")
+    if batch is not None and not own.solver.mini_batches:
+        raise ValueError(f"training.batch_size must be null: data_scaling.solver {own.solver.name} needs full batches")
     if batch is not None and batch > min(own.sizes):
         raise ValueError(f"training.batch_size is {batch}, more than the smallest of data_scaling.sizes")

@@ -10,4 +10,5 @@ EXPERIMENT = Experiment(
     stage="measure",
     order=120,
     check=check,
+    needs=("filters", "parts", "activations"),
 )

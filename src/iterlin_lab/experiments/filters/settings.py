@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from iterlin_lab.experiments.augmentation.settings import Augmented
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, PerDecade, Strict
+from iterlin_lab.settings.shared import Shared
 
 
 class Filters(Strict):

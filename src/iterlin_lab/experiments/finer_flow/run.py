@@ -13,7 +13,7 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
         return make_recipe(
             scale,
             run,
-            solver=sweep.solver.model_dump() | {"tolerance": finer.tolerance},
+            solver=sweep.solver.values() | {"tolerance": finer.tolerance},
             learning_rate=rate,
             num_steps=sweep.num_steps,
             first_record=sweep.first_record,

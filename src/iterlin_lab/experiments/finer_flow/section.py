@@ -23,7 +23,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
                 "largest": f"{change.abs().max():.2f}",
             }
         )
-    finer, coarse = scale.finer_flow.tolerance, getattr(scale.k_sweep.solver, "tolerance", None)
+    finer, coarse = scale.finer_flow.tolerance, scale.k_sweep.solver.flow_tolerance
     return f"""## The flow with a smaller tolerance
 
 The flow's estimate is honest where the flow contracts. Where it leaves a saddle, as from small weights, errors grow

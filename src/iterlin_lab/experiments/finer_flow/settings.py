@@ -7,7 +7,6 @@ from pydantic import Field
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
 from iterlin_lab.settings.base import Fraction, Periods, Strict
 from iterlin_lab.settings.shared import Shared
-from iterlin_lab.settings.solvers import Flow
 
 
 class FinerFlow(Strict):
@@ -28,10 +27,10 @@ class Scope(Shared):
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
     finer, sweep = scale.finer_flow, scale.k_sweep
-    if not isinstance(sweep.solver, Flow):
+    if (coarse := sweep.solver.flow_tolerance) is None:
         raise ValueError("experiments.finer must be empty: the k_sweep.solver is no flow, whose error could be smaller")
-    if finer.tolerance >= sweep.solver.tolerance:
-        raise ValueError(f"finer_flow.tolerance must be below that of k_sweep.solver, {sweep.solver.tolerance}")
+    if finer.tolerance >= coarse:
+        raise ValueError(f"finer_flow.tolerance must be below that of k_sweep.solver, {coarse}")
     if not set(finer.periods) <= set(sweep.periods):
         raise ValueError("finer_flow.periods must be among k_sweep.periods: the same runs are compared")
     require_as_many("finer_flow", finer.num_seeds, sweep)

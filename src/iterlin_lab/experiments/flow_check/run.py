@@ -17,7 +17,7 @@ from iterlin_lab.experiments.flow_check.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.store import kept_rows
-from iterlin_lab.runs.training import CODE, digests, initial, keys
+from iterlin_lab.runs.training import code_of, digests, initial, keys
 from iterlin_lab.runs.workers import side_by_side
 
 SCHEDULES = {"proxy": Never(), "network": Every(1)}  # K = ∞ and K = 1
@@ -40,7 +40,7 @@ def compare(task: tuple[Scope, Path, str, float, int]) -> list[dict[str, Any]]:
     parts = dict.fromkeys(("data", "net", "threads", "precision", "seed"), True)
     what = scale.model_dump(include=parts | {"flow_check": {"num_steps", "tolerances"}})
     what |= {"model": name, "learning_rate": learning_rate, "run": run, "digests": digests(data)}
-    code = (*CODE, "iterlin_lab/experiments/flow_check/run.py")
+    code = code_of(scale.net.name, "iterlin_lab/experiments/flow_check/run.py")
     (rows,) = kept_rows([what], code, lambda missing: [_rows(scale, data, name, learning_rate, run)])
     return rows
 

@@ -39,7 +39,7 @@ errors, added up, relative to the path of the parameters.
 
 
 def _reach(scale: Scope, rate: float, check: pd.DataFrame, runs: pd.DataFrame) -> str:
-    if scale.k_sweep.solver.name == "gradient_descent":
+    if scale.k_sweep.solver.flow_tolerance is None:
         return ""
     compared = (check["learning_rate"] * check["steps"]).max()
     longest = rate * max(map(parse_period, set(scale.k_sweep.periods) - {"inf"}))
@@ -54,7 +54,7 @@ run (K = {NAMES.get(cell, cell)})."""
 
 
 def _stability(scale: Scope, sweep: pd.DataFrame) -> str:
-    if scale.k_sweep.solver.name == "gradient_descent":
+    if scale.k_sweep.solver.flow_tolerance is None:
         return "E-SWEEP above took explicit steps."
     sharpest = sweep["max_eta_lambda_max"].max()
     if sharpest < 2:

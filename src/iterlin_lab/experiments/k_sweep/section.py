@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.k_sweep.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent, solver_name
+from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -15,13 +15,8 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 
 def training(scale: Scope, regime: dict) -> str:
     """Its solver and its steps, for the description of the setting."""
-    solver, steps = scale.k_sweep.solver, f"steps of gradient descent with η = {regime['learning_rate']:g}"
-    if solver.name == "gradient_descent":
-        how = steps.removeprefix("steps of ")
-    else:
-        how = f"""gradient flow in place of {steps}: K steps are the time
-  ηK, integrated with the tolerance {solver.tolerance:g} (see the section on the flow for its error)"""
-    return f", {how}, up to {scale.k_sweep.num_steps:g} steps"
+    sweep = scale.k_sweep
+    return f", {sweep.solver.described(regime['learning_rate'])}, up to {sweep.num_steps:g} steps"
 
 
 def sweep(scale: Scope, table: pd.DataFrame) -> str:
@@ -44,7 +39,7 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
     certificate = f"‖g‖ ≤ {scale.tgn_baseline.solver.tolerance:g}·‖g_s‖"
     if tgn["last_phase_ended"] == tgn["runs"]:
         baseline = (
-            f"TGN is truncated Gauss–Newton: {solver_name(scale.tgn_baseline)} on each lazy problem until "
+            f"TGN is truncated Gauss–Newton: {scale.tgn_baseline.solver.described()} on each lazy problem until "
             f"{certificate}, reached in every phase. Its steps are those of this solver."
         )
     else:
@@ -93,13 +88,12 @@ that is being trained, and may fall before the next feature update. The steps of
 
 
 def _accuracy_of_flow(scale: Scope, check: pd.DataFrame | None) -> str:
-    solver = scale.k_sweep.solver
-    if solver.name == "gradient_descent":
+    if (tolerance := scale.k_sweep.solver.flow_tolerance) is None:
         return ""
     if check is None:
-        return f"All K but TGN follow the gradient flow with the tolerance {solver.tolerance:g}; its error is unknown."
-    errors = check[check["tolerance"] == solver.tolerance].groupby("model")["error"].max()
+        return f"All K but TGN follow the gradient flow with the tolerance {tolerance:g}; its error is unknown."
+    errors = check[check["tolerance"] == tolerance].groupby("model")["error"].max()
     found = " and ".join(f"{error:.1%} ({model})" for model, error in errors.items())
     measured = f"its outputs were off by up to {found} of their movement" if found else "its error was not measured"
-    return f"""All K but TGN follow the gradient flow with the tolerance {solver.tolerance:g}: against
+    return f"""All K but TGN follow the gradient flow with the tolerance {tolerance:g}: against
 {check["steps"].max():g} explicit steps (the last section) {measured}."""

@@ -6,13 +6,14 @@ from pydantic import Field
 
 from iterlin_lab.settings.base import Count, Periods, Steps, Strict
 from iterlin_lab.settings.shared import Shared
-from iterlin_lab.settings.solvers import Flow, GradientDescent, Solved
+from iterlin_lab.settings.solved import Solved
+from iterlin_lab.settings.solvers import PhaseSolver
 
 
 class KSweep(Strict):
     """E-SWEEP: its solver, its step limit, its first record after step 0, and its axis."""
 
-    solver: Annotated[GradientDescent | Flow, Field(discriminator="name")]
+    solver: PhaseSolver
     num_steps: Steps
     first_record: Count
     periods: Periods
@@ -34,9 +35,9 @@ def require_as_many(section: str, num_seeds: int, sweep: KSweep) -> None:
 
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    batch = scale.training.batch_size
-    if batch is not None and scale.k_sweep.solver.name == "flow":
-        raise ValueError("training.batch_size must be null: the k_sweep.solver flow needs full batches")
+    solver = scale.k_sweep.solver
+    if scale.training.batch_size is not None and not solver.mini_batches:
+        raise ValueError(f"training.batch_size must be null: k_sweep.solver {solver.name} needs full batches")
     if "1" not in scale.k_sweep.periods:
         raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
     require_as_many("tgn_baseline", scale.tgn_baseline.num_seeds, scale.k_sweep)

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Strict, distinct
+from iterlin_lab.settings.shared import Shared
 
 Counts = Annotated[list[Count], Field(min_length=3), distinct(int)]
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Fraction, Numbers, Positive, Seeds, Strict, distinct
+from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.two_layer import Activation, Width
 
 Records = Annotated[int, Field(ge=3, le=1000)]

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Fraction, Numbers, PerDecade, Positive, Steps, Strict, distinct
+from iterlin_lab.settings.shared import Shared
 
 Ratios = Annotated[Numbers, Field(min_length=2)]
 

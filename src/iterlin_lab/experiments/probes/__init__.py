@@ -1,7 +1,7 @@
 """E-PROBE (T fig. 5): linear probes of the networks along E-AUG."""
 
 from iterlin_lab.experiments.experiment import Experiment
-from iterlin_lab.experiments.probes.settings import Scope, check
+from iterlin_lab.experiments.probes.settings import Scope
 
 EXPERIMENT = Experiment(
     name="probes",
@@ -9,5 +9,5 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="measure",
     order=110,
-    check=check,
+    needs=("activations",),
 )

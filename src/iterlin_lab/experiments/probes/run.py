@@ -23,11 +23,11 @@ from iterlin_lab.data.splits import draw_splits, read_data
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.probes.settings import Probes, Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.nets.saved import load
+from iterlin_lab.nets.shared.saved import load
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.results import snapshots
 from iterlin_lab.runs.store import kept_rows
-from iterlin_lab.runs.training import CODE, digests, keys
+from iterlin_lab.runs.training import code_of, digests, keys
 from iterlin_lab.runs.workers import side_by_side
 from iterlin_lab.settings import parse_period
 
@@ -91,7 +91,7 @@ def probe_run(task: tuple[Scope, Path, dict[int, Path], int]) -> list[dict[str, 
             ]
         ]
 
-    code = (*CODE, "iterlin_lab/experiments/probes/run.py")
+    code = code_of(scale.net.name, "iterlin_lab/experiments/probes/run.py")
     (found,) = kept_rows([what | {"digests": digests(data)}], code, rows)
     return found
 

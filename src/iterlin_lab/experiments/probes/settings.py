@@ -1,8 +1,8 @@
 """The section of params.yaml for E-PROBE."""
 
 from iterlin_lab.experiments.augmentation.settings import Augmented
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Numbers, Positive, Strict
+from iterlin_lab.settings.shared import Shared
 
 
 class Probes(Strict):
@@ -24,9 +24,3 @@ class Scope(Shared):
 
     probes: Probes
     augmentation: Augmented
-
-
-def check(scale: Scope) -> None:
-    """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    if scale.net.name == "mlp" and scale.net.depth < 2:
-        raise ValueError(f"net.depth must be at least 2: probes read two hidden layers, got {scale.net.depth}")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Fraction, Positive, Strict, distinct
+from iterlin_lab.settings.shared import Shared
 
 Dimensions = Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=2), distinct(int)]
 

@@ -1,6 +1,7 @@
 """The part of params.yaml that the baseline of E-SWEEP reads."""
 
-from iterlin_lab.settings import Shared, Solved
+from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solved import Solved
 
 
 class Scope(Shared):

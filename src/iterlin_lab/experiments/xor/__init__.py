@@ -1,6 +1,6 @@
 """E-XOR (T fig. 7): which features a small network learns, by iterative linearisation and by damped Gauss–Newton."""
 
-from iterlin_lab.experiments.experiment import SMALL, Cost, Experiment
+from iterlin_lab.experiments.experiment import SMALL, Built, Cost, Experiment
 from iterlin_lab.experiments.xor.settings import PURPOSE, Scope, check
 
 
@@ -8,6 +8,11 @@ def cost(scale: Scope) -> Cost:
     """Every cell of both dials, of small networks."""
     own = scale.xor
     return Cost(len(own.periods) + len(own.dampings), own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)
+
+
+def network(scale: Scope) -> Built:
+    """Its own, on points of the plane."""
+    return Built("xor", scale.xor.net, (2,), 1)
 
 
 EXPERIMENT = Experiment(
@@ -19,4 +24,5 @@ EXPERIMENT = Experiment(
     check=check,
     purpose=PURPOSE,
     cost=cost,
+    network=network,
 )

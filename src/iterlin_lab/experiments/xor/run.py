@@ -28,15 +28,15 @@ from iterlin import (
 from iterlin._records import Splits
 from iterlin_lab.data.xor import CENTRES, draw
 from iterlin_lab.experiments.xor.settings import PURPOSE, Scope
-from iterlin_lab.nets import MLP, build
+from iterlin_lab.nets.mlp.module import MLP
+from iterlin_lab.nets.shared.build import build
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.store import kept_rows
-from iterlin_lab.runs.training import CODE as TRAINING_CODE
-from iterlin_lab.runs.training import keys
+from iterlin_lab.runs.training import code_of, keys
 from iterlin_lab.runs.workers import grouped, side_by_side
 from iterlin_lab.settings import parse_period
 
-CODE = (*TRAINING_CODE, "iterlin_lab/data/xor.py", "iterlin_lab/experiments/xor/run.py")
+CODE = "iterlin_lab/data/xor.py", "iterlin_lab/experiments/xor/run.py"
 SHARED = {"seed", "threads", "precision"}
 AXES = {"periods", "dampings", "num_seeds"}
 NUM_KEPT = 3  # runs whose features are kept
@@ -66,7 +66,8 @@ def train_group(task: tuple[Scope, Cell, list[int]]) -> list[tuple[dict[str, Any
     shared = scale.model_dump(include=SHARED)
     shared |= {"xor": scale.xor.model_dump(exclude=AXES), "cell": cell, "num_steps": method(scale, cell)[2]}
     descriptions = [shared | {"run": run} for run in runs]
-    return kept_rows(descriptions, CODE, lambda missing: _rows(scale, cell, [runs[i] for i in missing]))
+    code = code_of(scale.xor.net["name"], *CODE)
+    return kept_rows(descriptions, code, lambda missing: _rows(scale, cell, [runs[i] for i in missing]))
 
 
 def _rows(scale: Scope, cell: Cell, runs: list[int]) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -90,8 +91,7 @@ def start(scale: Scope, run: int) -> tuple[MLP, Splits]:
     splits = {
         name: draw(size, xor.noise_variance, key) for (name, size), key in zip(sizes.items(), split_keys, strict=True)
     }
-    net = {"width": xor.width, "depth": 1, "output_bias": False, "initialisation": "he_normal"}
-    model = build("mlp", (2,), 1, **net, key=init_key)
+    model = build(**xor.net, input_shape=(2,), num_classes=1, key=init_key)
     return jax.tree.map(lambda leaf: xor.initial_scale * leaf if eqx.is_array(leaf) else leaf, model), splits
 
 

@@ -1,11 +1,11 @@
 """The section of params.yaml for E-XOR."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from iterlin_lab.settings import Shared
 from iterlin_lab.settings.base import Count, Numbers, Periods, Positive, Steps, Strict
+from iterlin_lab.settings.shared import Shared
 
 PURPOSE = 3  # of its random keys: no other experiment has this number
 
@@ -35,6 +35,11 @@ class XOR(Strict):
     dampings: Numbers
     runs_at_once: Count
     num_seeds: Annotated[int, Field(ge=2)]
+
+    @property
+    def net(self) -> dict[str, Any]:
+        """Its network, w₂σ(w₁ᵀx + b) (T fig. 7)."""
+        return {"name": "mlp", "width": self.width, "depth": 1, "output_bias": False, "initialisation": "he_normal"}
 
 
 class Scope(Shared):

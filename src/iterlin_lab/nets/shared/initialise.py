@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from iterlin_lab.nets.convolution import Conv2d
+from iterlin_lab.nets.shared.convolution import Conv2d
 
 Model = TypeVar("Model")
 _init = jax.nn.initializers

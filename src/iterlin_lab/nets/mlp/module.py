@@ -38,10 +38,18 @@ class MLP(eqx.Module):
         return self.layers.layers[0], self.layers.layers[1], self.layers.layers[2:]
 
     def activations(self, x: Float[Array, "..."]) -> list[Float[Array, " width"]]:
-        """What leaves the first and the second hidden layer."""
-        first, second, *_ = self.layers.layers
+        """What leaves the first and the second hidden layer.
+
+        **Raises**: `ValueError` if there is one alone.
+        """
+        first, second, *others = self.layers.layers
+        if not others:
+            raise ValueError("depth must be at least 2, for there is no second hidden layer")
         hidden = jax.nn.relu(first(x.ravel()))
         return [hidden, jax.nn.relu(second(hidden))]
 
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, " classes"]:
         return self.layers(x.ravel())
+
+
+MODULE = MLP

@@ -13,7 +13,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from iterlin_lab.nets import build
+from iterlin_lab.nets import NETS
+from iterlin_lab.nets.shared.build import build
 
 DIGEST = 32  # bytes of SHA-256
 
@@ -61,7 +62,8 @@ def _check_size(net: dict[str, Any], size: int) -> None:
     for number in jax.tree.leaves(net):
         if isinstance(number, int | float) and not 0 <= number <= size:
             raise ValueError(f"its description asks for more than its {size} bytes hold: {number}")
-    layers = max(net.get("depth", 0), len(net.get("widths", ())))
+    settings = {name: value for name, value in net.items() if name not in ("input_shape", "num_classes")}
+    layers = NETS[net["name"]].model_validate(settings).num_layers
     if layers * np.lib.format.ARRAY_ALIGN > size:
         raise ValueError(f"its description asks for more than its {size} bytes hold: {layers} layers")
 

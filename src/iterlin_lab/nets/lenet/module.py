@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PyTree
 
-from iterlin_lab.nets.convolution import Conv2d, max_pool
+from iterlin_lab.nets.shared.convolution import Conv2d, max_pool
 
 
 class LeNet(eqx.Module):
@@ -78,3 +78,6 @@ def _size_after(size: int, kernel: int, padding: str) -> int:
     for _ in range(2):
         size = (size - kernel + 1 if padding == "VALID" else size) // 2
     return size
+
+
+MODULE = LeNet

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from iterlin_lab.data.examples import Examples
+from iterlin_lab.data.examples import DataSet, Examples
 
 
 def load() -> Examples:
@@ -12,3 +12,15 @@ def load() -> Examples:
     pixels, labels = load_digits(return_X_y=True)
     images = np.asarray(pixels, np.float32).reshape(-1, 8, 8, 1)
     return Examples(images, np.asarray(labels, np.int32), np.zeros(len(labels), bool))
+
+
+DATA_SET = DataSet(
+    load=load,
+    num_examples=1797,
+    num_test=0,
+    image_shape=(8, 8, 1),
+    num_classes=10,
+    source="the test part of 'Optical Recognition of Handwritten Digits' (E. Alpaydin and C. Kaynak, UCI Machine "
+    "Learning Repository), as shipped by scikit-learn",
+    licence="CC BY 4.0",
+)

@@ -1,0 +1,33 @@
+"""What a network is: a folder of this package, called as params.yaml calls the network. No other file names it.
+
+Its `__init__.py` has its `Settings`, a `Network`, and imports no jax. Its `module.py` names an equinox module `MODULE`,
+which is built from the shape of an example, the number of outputs, the settings besides `initialisation`, and a key:
+
+- Called on one example it gives a vector with that many outputs.
+- Its parameters are those of layers that `initialise` knows.
+- An experiment may ask for more (`needs`): for what is in `PARTS`. Others can do without it.
+
+The stage `check` traces all of that, before anything trains.
+"""
+
+from typing import Any, ClassVar
+
+from iterlin_lab.settings.base import Strict
+
+PARTS = {
+    "filters": "the weights of the first layer, with the axes of an example and then one for the filters",
+    "parts": "the parameters of the first layer, of the second and of the rest, which are all that there are",
+    "activations": "a function of an example: a list of what leaves the first layer and what leaves the second",
+}
+
+
+class Network(Strict):
+    """The settings of a network in params.yaml. `sizes` are the names of those that say how large it is."""
+
+    sizes: ClassVar[tuple[str, ...]]
+    name: Any  # a literal in each network
+
+    @property
+    def num_layers(self) -> int:
+        """How many layers have parameters."""
+        raise NotImplementedError

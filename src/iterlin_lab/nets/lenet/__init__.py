@@ -1,0 +1,24 @@
+"""NET-LENET, the papers' "simple CNN" (T C.2.1), in params.yaml."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from iterlin_lab.nets.contract import Network
+from iterlin_lab.settings.base import Count, Initialisation
+
+
+class Settings(Network):
+    """Two convolutions, and dense layers of these widths before the outputs."""
+
+    sizes = ("channels", "widths")
+    name: Literal["lenet"]
+    channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    kernel: Count
+    padding: Literal["VALID", "SAME"]
+    widths: list[Count]
+    initialisation: Initialisation
+
+    @property
+    def num_layers(self) -> int:
+        return len(self.channels) + len(self.widths) + 1

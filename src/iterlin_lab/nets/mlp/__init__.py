@@ -1,0 +1,20 @@
+"""A multilayer perceptron, in params.yaml."""
+
+from typing import Literal
+
+from iterlin_lab.nets.contract import Network
+from iterlin_lab.settings.base import Count, Initialisation
+
+
+class Settings(Network):
+    """`depth` hidden layers of `width` neurons."""
+
+    sizes = ("width", "depth")
+    name: Literal["mlp"]
+    width: Count
+    depth: Count
+    initialisation: Initialisation
+
+    @property
+    def num_layers(self) -> int:
+        return self.depth + 1
