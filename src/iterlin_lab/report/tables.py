@@ -6,7 +6,6 @@ import pandas as pd
 
 from iterlin_lab.settings import Adam, Solved
 
-NAMES = {"inf": "∞", "tgn": "TGN"}
 ENDS = ["mean", "low", "high"]
 
 
