@@ -13,7 +13,7 @@ READINGS = {"accuracy": "validation_stopped", "test_stopped": "test_stopped"}
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """A row a n and K, a row a run, and the power law of every K over all n."""
+    """A row an n and K, a row a run, and the power law of every K over all n."""
     experiment, cells = scale.data_scaling, {}
     for n in sorted(experiment.sizes):
         cells |= by_period(experiment.periods, f"{n}-", n=n, method="gradient")
@@ -47,7 +47,7 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a n and K: how its runs ended, and means with 95 % t-intervals."""
+    """A row an n and K: how its runs ended, and means with 95 % t-intervals."""
     rows = []
     for row, group in groups(runs, ["n", *BY]):
         row |= {"runs": len(group)} | outcomes(group)
