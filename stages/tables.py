@@ -6,6 +6,7 @@ from iterlin_lab.experiments import chosen
 from iterlin_lab.files import whole_folder, write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.stage import begin_stage
+from iterlin_lab.tables.cells import write
 
 
 def main() -> None:
@@ -16,8 +17,8 @@ def main() -> None:
         metrics |= experiment.metrics(tables)
     with whole_folder(layout.tables) as folder:
         for name, table in tables.items():
-            table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
-    write_text(layout.report / "metrics.json", json.dumps(metrics, indent=2) + "\n")
+            write(table, folder / f"{name}.csv")
+    write_text(layout.report / "metrics.json", json.dumps(metrics, indent=2, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from iterlin_lab.experiments.damp_ce import run as damp_ce
 from iterlin_lab.experiments.damp_ce import section as report_damp_ce
 from iterlin_lab.experiments.damp_ce.table import tables as damp_ce_tables
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import read_cells
-from iterlin_lab.tables import ACCURACIES, summarise
+from iterlin_lab.tables import ACCURACIES, by_period, read_cells, summarise
 from iterlin_lab.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
 from tests.whole import FAMILIES, FIGURES
@@ -56,38 +55,38 @@ RECORDS += [(1, 0, 0, 0), (1, 3, 3, 0), (1, 6, 3, 1), (1, 9, 2, 2)]
 
 
 def recorded():
-    curves = pd.DataFrame(RECORDS, columns=["run", "step", "phase_step", "feature_updates"]).assign(cell="a")
+    curves = pd.DataFrame(RECORDS, columns=["run", "step", "phase_step", "feature_updates"]).assign(damping=0.0)
     curves["certificate"], curves["proxy_train_accuracy"] = 1 / (1 + curves["step"]), curves["step"] / 9
-    runs = pd.DataFrame({"cell": "a", "run": [0, 1], "feature_updates": [1, 2], "last_phase_ended": True})
+    runs = pd.DataFrame({"damping": 0.0, "run": [0, 1], "feature_updates": [1, 2], "last_phase_ended": True})
     return curves, runs
 
 
 def test_the_ends_of_phases_are_where_a_later_record_counts_from_and_where_the_run_ended():
     curves, runs = recorded()
-    ends = phase_ends(curves, runs)
+    ends = phase_ends(curves, runs, ["damping", "run"])
     assert sorted(zip(ends["run"], ends["step"], strict=True)) == [(0, 4), (0, 8), (1, 3), (1, 9)]
-    cut_off = phase_ends(curves, runs.assign(last_phase_ended=False))
+    cut_off = phase_ends(curves, runs.assign(last_phase_ended=False), ["damping", "run"])
     assert sorted(zip(cut_off["run"], cut_off["step"], strict=True)) == [(0, 4), (1, 3)]
 
 
 def test_how_well_problems_were_solved_is_read_at_the_ends_of_phases():
     curves, runs = recorded()
-    table = with_phases(runs, curves)
+    table = with_phases(runs, curves, ["damping"])
     assert table["phases"].tolist() == [2, 3]
     assert table["recorded"].tolist() == [2, 2]
-    (row,) = summarise_phases(table).to_dict("records")
+    (row,) = summarise_phases(table, ["damping"]).to_dict("records")
     assert (row["median_phases"], row["recorded"]) == (2.5, 0.8)
     assert row["certificate_largest"] == 1 / 4
     assert row["proxy_train_accuracy_lowest"] == 3 / 9
-    none = with_phases(runs.assign(last_phase_ended=False), curves.query("phase_step == step"))
+    none = with_phases(runs.assign(last_phase_ended=False), curves.query("phase_step == step"), ["damping"])
     assert none["recorded"].tolist() == [0, 0]
     assert none["certificate_largest"].isna().all()
 
 
 def test_curves_over_evaluations_meet_where_runs_have_taken_as_many():
-    curves = pd.DataFrame({"cell": "a", "run": [0, 0, 1, 1], "step": [0, 1, 0, 1], "evaluations": [0, 5, 0, 9]})
+    curves = pd.DataFrame({"run": [0, 0, 1, 1], "step": [0, 1, 0, 1], "evaluations": [0, 5, 0, 9]})
     curves[list(DRAWN)] = np.array([[0.0, 0.5, 0.0, 0.9]] * len(DRAWN)).T
-    table = over_evaluations(curves).set_index("evaluations")
+    table = over_evaluations(curves.assign(method="TGN", K=np.nan, tolerance=0.1)).set_index("evaluations")
     assert table["network_test_accuracy_mean"].to_dict() == pytest.approx({0: 0, 5: 0.25, 9: 0.7})
 
 
@@ -118,8 +117,8 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, outcome):
     for cell in ("k_sweep/1", *cells):
         write_cell(layout.results / cell, outcome)
     tables = adam_tables(scale, layout) | damp_ce_tables(scale, layout)
-    gradient = read_cells(layout.results / "k_sweep", ["1"], "runs")
-    tables["k_sweep"] = summarise(gradient, gradient)
+    gradient = read_cells(layout.results / "k_sweep", by_period(["1"]), "runs")
+    tables["k_sweep"] = summarise(gradient, gradient, ["K"])
     for name in ("adam", "damp_ce"):
         figure = FIGURES[name](tables)
         figure.canvas.draw()
@@ -133,15 +132,19 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, outcome):
         assert " 100% of the runs did not fit" in text
 
 
+SGD, GRADIENT, SOLVED = ("gradient", 1.0), ("Adam", 1.0), ("Adam", 1000.0)
+
+
 def runs(shifts, noise=0.002, number=10):
-    """A table of runs in which each cell differs from its first by its shift, in points."""
+    """A table of runs in which each λ, or each method and K, differs from the first by its shift, in points."""
     draw = np.random.default_rng(1)
     level = draw.normal(0.7, 0.05, number)
     rows = [
         pd.DataFrame({"run": range(number), "network_final": level + shift / 100 + draw.normal(0, noise, number)})
         for shift in shifts.values()
     ]
-    table = pd.concat(rows, keys=shifts, names=["cell", None]).reset_index(level="cell").reset_index(drop=True)
+    keys = ["method", "K"] if SGD in shifts else ["damping"]
+    table = pd.concat(rows, keys=shifts, names=[*keys, None]).reset_index(keys).reset_index(drop=True)
     return table.assign(outcome="fitted", phases=3, recorded=3, proxy_train_accuracy_lowest=1.0)
 
 
@@ -160,42 +163,38 @@ def verdicts(experiment, table):
     ],
 )
 def test_the_claims_of_adam(gradient, solved, noise, expected):
-    table = runs({"sgd": 0, "gradient": gradient, "solved": solved}, noise)
+    table = runs({SGD: 0, GRADIENT: gradient, SOLVED: solved}, noise)
     assert tuple(verdicts("E-ADAM", table).values()) == expected
 
 
 @pytest.mark.parametrize(
     ("cell", "column", "value", "unknown"),
     [
-        ("sgd", "outcome", "step_limit", {"E-ADAM-1", "E-ADAM-2"}),
-        ("solved", "outcome", "diverged", {"E-ADAM-1"}),
-        ("solved", "proxy_train_accuracy_lowest", 0.99, {"E-ADAM-1"}),
-        ("solved", "recorded", 2, {"E-ADAM-1"}),
-        ("gradient", "outcome", "step_limit", {"E-ADAM-2"}),
+        (SGD, "outcome", "step_limit", {"E-ADAM-1", "E-ADAM-2"}),
+        (SOLVED, "outcome", "diverged", {"E-ADAM-1"}),
+        (SOLVED, "proxy_train_accuracy_lowest", 0.99, {"E-ADAM-1"}),
+        (SOLVED, "recorded", 2, {"E-ADAM-1"}),
+        (GRADIENT, "outcome", "step_limit", {"E-ADAM-2"}),
     ],
 )
 def test_no_verdict_rests_on_problems_that_were_not_solved_or_runs_that_were_cut_off(cell, column, value, unknown):
-    table = runs({"sgd": 0, "gradient": 0, "solved": -9})
-    table.loc[(table["cell"] == cell) & (table["run"] == 0), column] = value
+    table = runs({SGD: 0, GRADIENT: 0, SOLVED: -9})
+    table.loc[(table["method"] == cell[0]) & (table["K"] == cell[1]) & (table["run"] == 0), column] = value
     assert {claim for claim, verdict in verdicts("E-ADAM", table).items() if verdict == UNKNOWN} == unknown
 
 
-RISING = {"1e-1": 2, "0": 0, "10": 4, "1e-3": 1, "1": 3}  # whose order is not that of the alphabet
-
-
-def damped(shifts):
-    return runs({f"λ = {damping}": shift for damping, shift in shifts.items()})
+RISING = {0.1: 2, 0.0: 0, 10.0: 4, 1e-3: 1, 1.0: 3}
 
 
 def test_the_claim_of_damp_ce():
-    assert verdicts("E-DAMPCE", damped(RISING)) == {"E-DAMPCE-1": YES}
-    assert verdicts("E-DAMPCE", damped({cell: -shift for cell, shift in RISING.items()})) == {"E-DAMPCE-1": NO}
-    assert verdicts("E-DAMPCE", damped(dict.fromkeys(RISING, 0))) == {"E-DAMPCE-1": UNKNOWN}
+    assert verdicts("E-DAMPCE", runs(RISING)) == {"E-DAMPCE-1": YES}
+    assert verdicts("E-DAMPCE", runs({damping: -shift for damping, shift in RISING.items()})) == {"E-DAMPCE-1": NO}
+    assert verdicts("E-DAMPCE", runs(dict.fromkeys(RISING, 0))) == {"E-DAMPCE-1": UNKNOWN}
 
 
 def test_a_damping_of_which_a_run_did_not_fit_is_left_out_of_the_trend():
-    table = damped(RISING | {"10": -50})
-    table.loc[(table["cell"] == "λ = 10") & (table["run"] == 0), "outcome"] = "step_limit"
+    table = runs(RISING | {10.0: -50})
+    table.loc[(table["damping"] == 10) & (table["run"] == 0), "outcome"] = "step_limit"
     (row,) = judge(FAMILIES["E-DAMPCE"].claims, table)
     assert row["verdict"] == YES
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: λ = 10")

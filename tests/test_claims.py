@@ -8,23 +8,26 @@ from scipy import stats
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.report.claims import claims_section
+from iterlin_lab.report.names import row_name
 from iterlin_lab.statistics import holm, p_above, p_below
 from tests.whole import FAMILIES
 
 YES, NO, UNKNOWN = VERDICTS
-CELLS = ("1", "10", "1e4", "1e6", "1e8", "inf", "tgn")
+PERIODS = (1, 10, 1e4, 1e6, 1e8, np.inf)
+TGN = "TGN"
 
 
 def runs(shifts=(), noise=0.002, number=10, **columns):
-    """A table of runs in which each cell differs from K = 1 by its shift, in points."""
+    """A table of runs in which each K and TGN differ from K = 1 by its shift, in points."""
     draw, rows = np.random.default_rng(1), []
     level = draw.normal(0.7, 0.05, number)
-    for cell in CELLS:
+    for cell in (*PERIODS, TGN):
         accuracy = level + dict(shifts).get(cell, 0) / 100 + draw.normal(0, noise, number)
         rows.append(
             pd.DataFrame(
                 {
-                    "cell": cell,
+                    "method": TGN if cell == TGN else "gradient",
+                    "K": np.nan if cell == TGN else cell,
                     "run": range(number),
                     "outcome": "fitted",
                     "network_validation_stopped": accuracy,
@@ -42,12 +45,12 @@ def verdicts(table):
 @pytest.mark.parametrize(
     ("claim", "passes", "fails"),
     [
-        ("E-SWEEP-1", {}, {"1e4": -4}),
-        ("E-SWEEP-2", {"1e6": 3}, {"1e6": -1}),
-        ("E-SWEEP-3", {"1e8": -5}, {"1e8": 2}),
-        ("E-SWEEP-4", {"1e8": -5, "tgn": -5}, {"1e8": -5}),
-        ("E-SWEEP-5", {"tgn": -9}, {}),
-        ("E-SWEEP-6", {"inf": -9}, {}),
+        ("E-SWEEP-1", {}, {1e4: -4}),
+        ("E-SWEEP-2", {1e6: 3}, {1e6: -1}),
+        ("E-SWEEP-3", {1e8: -5}, {1e8: 2}),
+        ("E-SWEEP-4", {1e8: -5, TGN: -5}, {1e8: -5}),
+        ("E-SWEEP-5", {TGN: -9}, {}),
+        ("E-SWEEP-6", {np.inf: -9}, {}),
     ],
 )
 def test_a_claim_is_reproduced_where_it_holds_and_not_where_its_opposite_does(claim, passes, fails):
@@ -63,51 +66,51 @@ def test_every_claim_is_covered():
 
 
 def test_a_small_significant_difference_can_still_be_equivalent():
-    assert verdicts(runs({"10": 0.4, "1e4": 0.4}, noise=0.001))["E-SWEEP-1"] == YES
+    assert verdicts(runs({10: 0.4, 1e4: 0.4}, noise=0.001))["E-SWEEP-1"] == YES
 
 
 def test_too_few_runs_or_none_are_not_testable():
     assert set(verdicts(runs(number=4)).values()) == {UNKNOWN}
     table = runs()
-    without = verdicts(table[table["cell"] != "1e8"])
+    without = verdicts(table[table["K"] != 1e8])
     assert without["E-SWEEP-3"] == without["E-SWEEP-4"] == UNKNOWN
 
 
 def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
-    table = runs({"1e4": -4})
-    table.loc[(table["cell"] == "1e4") & (table["run"] == 0), "outcome"] = "step_limit"
+    table = runs({1e4: -4})
+    table.loc[(table["K"] == 1e4) & (table["run"] == 0), "outcome"] = "step_limit"
     (row,) = [row for row in judge(FAMILIES["E-SWEEP"].claims, table) if row["id"] == "E-SWEEP-1"]
     assert row["verdict"] == YES
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
 
 
 @pytest.mark.parametrize(
-    ("cell", "unknown"),
-    [("1e8", {"E-SWEEP-3", "E-SWEEP-4"}), ("tgn", {"E-SWEEP-4", "E-SWEEP-5"}), ("inf", set())],
+    ("name", "unknown"),
+    [("K = 1e8", {"E-SWEEP-3", "E-SWEEP-4"}), ("TGN", {"E-SWEEP-4", "E-SWEEP-5"}), ("K = ∞", set())],
 )
-def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(cell, unknown):
-    table = runs({"10": 3, "1e6": 3, "1e8": -9, "tgn": -9, "inf": -9})
+def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(name, unknown):
+    table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
     assert set(verdicts(table).values()) == {YES, NO}
-    table.loc[(table["cell"] == cell) & (table["run"] == 0), "outcome"] = "step_limit"
+    table.loc[(table.apply(row_name, axis=1) == name) & (table["run"] == 0), "outcome"] = "step_limit"
     assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown
 
 
 @pytest.mark.parametrize(
-    ("cell", "unknown"),
+    ("name", "unknown"),
     [
-        ("1", {f"E-SWEEP-{number}" for number in (1, 2, 3, 5, 6)}),
-        ("1e8", {"E-SWEEP-3", "E-SWEEP-4"}),
-        ("tgn", {"E-SWEEP-4", "E-SWEEP-5"}),
-        ("inf", {"E-SWEEP-6"}),
+        ("K = 1", {f"E-SWEEP-{number}" for number in (1, 2, 3, 5, 6)}),
+        ("K = 1e8", {"E-SWEEP-3", "E-SWEEP-4"}),
+        ("TGN", {"E-SWEEP-4", "E-SWEEP-5"}),
+        ("K = ∞", {"E-SWEEP-6"}),
     ],
 )
-def test_no_verdict_rests_on_runs_that_diverged(cell, unknown):
-    table = runs({"10": 3, "1e6": 3, "1e8": -9, "tgn": -9, "inf": -9})
-    table.loc[(table["cell"] == cell) & (table["run"] < 3), "outcome"] = "diverged"
+def test_no_verdict_rests_on_runs_that_diverged(name, unknown):
+    table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
+    table.loc[(table.apply(row_name, axis=1) == name) & (table["run"] < 3), "outcome"] = "diverged"
     rows = {row["id"]: row for row in judge(FAMILIES["E-SWEEP"].claims, table)}
     assert {claim for claim, row in rows.items() if row["verdict"] == UNKNOWN} == unknown
     for claim in unknown:
-        assert rows[claim]["evidence"].endswith(f"did not all reach their own end (diverged: 3 of 10 at K = {cell})")
+        assert rows[claim]["evidence"].endswith(f"did not all reach their own end (diverged: 3 of 10 at {name})")
 
 
 def test_holm_is_that_of_the_textbook():

@@ -42,7 +42,9 @@ def test_the_committed_parameters_are_valid():
         ("k_sweep.periods", ["1", -1], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
         ("k_sweep.periods", ["1", 1.5], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
         ("k_sweep.periods", ["1", "1; ls"], "scale.k_sweep.periods.1: K must be a whole number of at least 1"),
+        ("k_sweep.periods", ["1e0", "10"], "scale.k_sweep.periods.0: K must be a whole number of at least 1"),
         ("k_sweep.periods", ["1", "1e10"], "scale.k_sweep.periods.1: K must be below 2147483647"),
+        ("mnist.periods", ["1", "100000000", "1e8"], "scale.mnist.periods: two entries are the same number"),
         ("k_sweep.periods", ["1", "100", "1e2"], "scale.k_sweep.periods: two entries are the same number"),
         ("k_sweep.periods", [], "scale.k_sweep.periods: List should have at least 1 item"),
         ("k_sweep.periods", "1", "scale.k_sweep.periods: Input should be a valid list, got '1'"),
@@ -54,6 +56,7 @@ def test_the_committed_parameters_are_valid():
         ("sensitivity.periods", ["1", "7"], 'sensitivity.periods must contain "1" and be among k_sweep.periods'),
         ("sensitivity.factors", ["-1"], "scale.sensitivity.factors.0: a factor must be a positive decimal number"),
         ("sensitivity.factors", ["1"], 'sensitivity.factors must not contain "1"'),
+        ("sensitivity.factors", ["1.0"], 'sensitivity.factors must not contain "1"'),
         ("sensitivity.num_seeds", 11, "sensitivity.num_seeds must not exceed k_sweep.num_seeds"),
         (
             "regime",
@@ -161,6 +164,11 @@ def test_what_is_not_yaml_or_not_there_is_one_line(tmp_path):
         load(tmp_path / "params.yaml")
     with pytest.raises(ParamsError, match="not found: run this in the project's folder"):
         load(tmp_path / "nowhere.yaml")
+
+
+def test_sections_may_spell_one_k_in_different_ways(tmp_path):
+    periods = ["1", "1e4", "100000", "1e6", "1e7", "100000000", "inf"]  # sensitivity has 1e5, and finer_flow 1e8
+    assert load(changed(tmp_path, "k_sweep.periods", periods)).scale.k_sweep.periods == periods
 
 
 def test_periods():

@@ -72,7 +72,7 @@ def table(median, spread=0.1, runs=100):
     for damping, middle in zip((1e-4, 1e-3, 1e-2, 1e-1), median, strict=True):
         values = 0.5 + (middle - 0.5) * rng.uniform(0, 2, runs) * (1 + spread * rng.normal(size=runs) ** 2)
         rows.append(
-            pd.DataFrame({"cell": f"λ = {damping:g}", "damping": damping, "step_size": 1.0, "run": range(runs)}).assign(
+            pd.DataFrame({"damping": damping, "step_size": 1.0, "run": range(runs)}).assign(
                 test_rmse=values, train_rmse=0.1, roughness=10 * values, outcome="step_limit", failed=False
             )
         )

@@ -60,7 +60,7 @@ def results(folder, scale, outcome="fitted"):
 
 
 def read_back(table):
-    return pd.read_csv(io.StringIO(table.to_csv(index=False)), dtype={"cell": str})
+    return pd.read_csv(io.StringIO(table.to_csv(index=False)))
 
 
 @pytest.fixture
@@ -78,26 +78,23 @@ def made(tmp_path, monkeypatch):
 
 def test_tables_hold_the_accuracies_of_what_was_trained_and_the_exponents_of_their_errors(made):
     found = made("fitted")
-    table = found["data_scaling"].set_index("cell")
-    assert list(table["period"][:4]) == ["K = 1", "K = 100", "K = inf", "control"]
-    lazy = table.loc["40-inf"]
-    assert (lazy["n"], lazy["runs"], lazy["fitted"], lazy["median_steps"]) == (40, 2, 2, 400)
+    keys = [("gradient", 1), ("gradient", 100), ("gradient", np.inf), ("control", 1)]
+    table = found["data_scaling"].set_index(["n", "method", "K"])
+    assert list(table.index[:4]) == [(20, *key) for key in keys]
+    lazy = table.loc[40, "gradient", np.inf]
+    assert (lazy["runs"], lazy["fitted"], lazy["median_steps"]) == (2, 2, 400)
     error = 0.75 * 2 * 40**-0.5
     assert (lazy["error_mean"], lazy["accuracy_mean"]) == pytest.approx((error, 1 - error))
     assert lazy["difference_mean"] == pytest.approx(0.75 * 40**-0.75 - error)
-    assert table.loc["40-control", "difference_mean"] == 0
-    slopes = found["data_scaling_slopes"].set_index("period")
-    assert slopes["slope_mean"].to_dict() == pytest.approx(
-        {"K = 1": -0.75, "K = 100": -0.75, "K = inf": -0.5, "control": -0.75}
-    )
-    assert slopes.loc["K = inf", ["slope_difference_low", "slope_difference_high"]].tolist() == pytest.approx(
-        [0.25] * 2
-    )
-    assert set(found["data_scaling_runs"]["cell"]) >= {"n = 20, K = inf", "n = 80, control"}
+    assert table.loc[(40, "control", 1), "difference_mean"] == 0
+    slopes = found["data_scaling_slopes"].set_index(["method", "K"])
+    assert slopes["slope_mean"].to_dict() == pytest.approx(dict(zip(keys, (-0.75, -0.75, -0.5, -0.75), strict=True)))
+    ends = slopes.loc["gradient", np.inf][["slope_difference_low", "slope_difference_high"]]
+    assert ends.tolist() == pytest.approx([0.25] * 2)
 
 
 def test_a_run_without_an_error_has_no_exponent():
-    table = pd.DataFrame({"cell": ["10-1", "20-1", "40-1"] * 2, "run": [0, 0, 0, 1, 1, 1]})
+    table = pd.DataFrame({"n": [10, 20, 40] * 2, "method": "gradient", "K": 1.0, "run": [0, 0, 0, 1, 1, 1]})
     for name in (
         "network_validation_stopped",
         "network_test_stopped",
@@ -126,6 +123,9 @@ def test_figure_and_section(made, outcome):
     assert "K = ∞ has the η and the steps of the control" in section(PRESETS["paper"], found)
 
 
+CONTROL = "control"
+
+
 def runs(slopes=(), shifts=(), noise=0.002, number=10):
     """Runs whose errors are 0.3·(n / 80)^slope, −0.5 for all but these K, and whose accuracies are shifted, in points.
 
@@ -134,11 +134,12 @@ def runs(slopes=(), shifts=(), noise=0.002, number=10):
     draw, rows = np.random.default_rng(1), []
     for run in range(number):
         level = draw.normal(0.3, 0.01)
-        for period in ("1", "1e6", "1e8", "inf", "control"):
+        for K in (1, 1e6, 1e8, np.inf, CONTROL):
+            own = {"method": "gradient", "K": K} if K != CONTROL else {"method": "control", "K": 1}
             for n in (40, 80, 160):
-                error = level * (n / 80) ** dict(slopes).get(period, -0.5) - dict(shifts).get(period, 0) / 100
+                error = level * (n / 80) ** dict(slopes).get(K, -0.5) - dict(shifts).get(K, 0) / 100
                 accuracy = 1 - error + draw.normal(0, noise)
-                rows.append({"cell": f"{n}-{period}", "run": run, "outcome": "fitted", "accuracy": accuracy})
+                rows.append({"n": n, **own, "run": run, "outcome": "fitted", "accuracy": accuracy})
     table = pd.DataFrame(rows)
     names = ("network_validation_stopped", "network_test_stopped", "proxy_validation_stopped", "proxy_test_stopped")
     return compared(table.assign(**dict.fromkeys(names, table["accuracy"])))
@@ -148,7 +149,7 @@ def verdicts(table):
     return {row["id"].removeprefix("E-DATA-"): row["verdict"] for row in judge(CLAIMS, table)}
 
 
-REPRODUCED = {"slopes": {"inf": -0.3}, "shifts": {"inf": -10, "1e8": -3}}
+REPRODUCED = {"slopes": {np.inf: -0.3}, "shifts": {np.inf: -10, 1e8: -3}}
 
 
 def test_all_claims_can_hold_and_all_can_be_undecided():
@@ -160,11 +161,11 @@ def test_all_claims_can_hold_and_all_can_be_undecided():
 @pytest.mark.parametrize(
     ("claim", "fails"),
     [
-        ("1", {"slopes": {"1e6": -0.3}}),
-        ("2", {"slopes": {"inf": -0.3}}),  # which is better at the smallest n, and worse at the largest
-        ("3", {"shifts": {"inf": -10}, "slopes": {"inf": -0.7}}),
-        ("4", {"shifts": {"1e8": 2}}),
-        ("5", {"shifts": {"control": 3}}),
+        ("1", {"slopes": {1e6: -0.3}}),
+        ("2", {"slopes": {np.inf: -0.3}}),  # which is better at the smallest n, and worse at the largest
+        ("3", {"shifts": {np.inf: -10}, "slopes": {np.inf: -0.7}}),
+        ("4", {"shifts": {1e8: 2}}),
+        ("5", {"shifts": {CONTROL: 3}}),
     ],
 )
 def test_a_claim_is_not_reproduced_where_its_opposite_holds(claim, fails):
@@ -172,17 +173,18 @@ def test_a_claim_is_not_reproduced_where_its_opposite_holds(claim, fails):
 
 
 @pytest.mark.parametrize(
-    ("period", "outcome", "unknown"),
+    ("method", "K", "outcome", "unknown"),
     [
-        ("K = 1", "step_limit", {"1", "2", "3", "4", "5"}),
-        ("K = 1e6", "step_limit", {"1"}),
-        ("K = 1e8", "step_limit", {"4"}),
-        ("K = inf", "step_limit", set()),
-        ("K = inf", "diverged", {"2", "3"}),
-        ("control", "diverged", {"5"}),
+        ("gradient", 1, "step_limit", {"1", "2", "3", "4", "5"}),
+        ("gradient", 1e6, "step_limit", {"1"}),
+        ("gradient", 1e8, "step_limit", {"4"}),
+        ("gradient", np.inf, "step_limit", set()),
+        ("gradient", np.inf, "diverged", {"2", "3"}),
+        ("control", 1, "diverged", {"5"}),
     ],
 )
-def test_no_verdict_rests_on_runs_that_were_cut_off(period, outcome, unknown):
+def test_no_verdict_rests_on_runs_that_were_cut_off(method, K, outcome, unknown):
     table = runs(**REPRODUCED)
-    table.loc[(table["period"] == period) & (table["run"] == 0) & (table["n"] == 80), "outcome"] = outcome
+    own = (table["method"] == method) & (table["K"] == K)
+    table.loc[own & (table["run"] == 0) & (table["n"] == 80), "outcome"] = outcome
     assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown

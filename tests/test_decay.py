@@ -78,7 +78,7 @@ def results(excess=-1.0, ratio=1.0, number=8):
     ],
 )
 def test_the_claims(runs, expected):
-    assert tuple(row["verdict"] for row in judge(claims.CLAIMS, tables.located(runs))) == expected
+    assert tuple(row["verdict"] for row in judge(claims.CLAIMS, tables.located(tables.named(runs)))) == expected
 
 
 def test_more_examples_than_the_rank_are_refused(tmp_path):

@@ -165,7 +165,7 @@ def made(tmp_path, monkeypatch):
 
 def test_where_changes_are_most_similar_and_closest():
     rows = pd.DataFrame({"fraction": [0.1, 0.5, 1.0], "similarity": [0.9, 0.8, 0.5], "size": [0.1, 1.0, 2.0]})
-    rows = rows.assign(cell="9", run=0, null_largest=0.3)
+    rows = rows.assign(K=9.0, run=0, null_largest=0.3)
     found = tables.most_similar(tables.with_distances(rows)).iloc[0]
     expected = {"fraction": 0.1, "similarity": 0.9, "size": 0.1, "similarity_final": 0.5, "size_final": 2.0}
     expected |= {"closest_fraction": 0.5, "closest_distance": 0.4**0.5}
@@ -202,8 +202,8 @@ def test_from_results_to_figures_and_the_section(made, diverged):
     assert summary[["fraction", "similarity_final", "null_largest"]].to_numpy() == pytest.approx(
         [0.2, 0.6, 0.3], abs=0.02
     )
-    ends = shown["kernels"].set_index("cell")["distance_ntk_mean"]
-    assert (ends["1"], ends[LARGE]) == pytest.approx((0.7, 0.5), abs=0.02)
+    ends = shown["kernels"].set_index("K")["distance_ntk_mean"]
+    assert (ends[1], ends[float(LARGE)]) == pytest.approx((0.7, 0.5), abs=0.02)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -215,7 +215,7 @@ def test_filters_are_drawn_on_one_scale(made, channels):
     if channels == 1:
         assert len({mesh.norm.vmax for mesh in meshes}) == 1
         limit = meshes[0].norm.vmax
-        image = drawn[(drawn["cell"] == LARGE) & (drawn["step"] == 60) & (drawn["filter"] == 1)]
+        image = drawn[(drawn["K"] == float(LARGE)) & (drawn["step"] == 60) & (drawn["filter"] == 1)]
         assert np.asarray(meshes[-1].get_array()).ravel() == pytest.approx(
             image.sort_values(["row", "column"])["change"].to_numpy()
         )

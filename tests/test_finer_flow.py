@@ -56,9 +56,9 @@ def test_what_cannot_be_compared_is_refused(values, message):
         settings.check(explicit)
 
 
-def write(layout, name, shift, evaluations):
+def write(layout, name, cells, shift, evaluations):
     """Three runs of two K, their accuracies moved by so much."""
-    for i, cell in enumerate(("1", "1e8")):
+    for i, cell in enumerate(cells):
         level = 0.7 + 0.01 * np.arange(3) + shift * i
         rows = {"run": range(3), "evaluations": evaluations, "error_estimate": 0.2 / evaluations}
         (folder := layout.results / name / cell).mkdir(parents=True)
@@ -67,13 +67,17 @@ def write(layout, name, shift, evaluations):
 
 
 def test_the_report_says_what_the_error_changes(layout):
-    write(layout, "k_sweep", 0.02, 100)
-    write(layout, "finer_flow", 0.0, 150)
-    tables = table.tables(LAPTOP, layout)
-    changes = tables["finer_flow"].groupby("cell")["network_validation_stopped_change"].agg(["mean", "max"])
-    np.testing.assert_allclose(changes.loc["1"], 0, atol=1e-15)  # equal decimals
-    np.testing.assert_allclose(changes.loc["1e8"], 0.02, rtol=1e-12)  # differences of decimals near 1
-    text = section.section(LAPTOP, tables)
+    """Also where the sweep spells a K in another way."""
+    sweep = ["1", "100000000"]
+    scale = LAPTOP.model_copy(update={"k_sweep": LAPTOP.k_sweep.model_copy(update={"periods": sweep})})
+    settings.check(scale)
+    write(layout, "k_sweep", sweep, 0.02, 100)
+    write(layout, "finer_flow", scale.finer_flow.periods, 0.0, 150)
+    tables = table.tables(scale, layout)
+    changes = tables["finer_flow"].groupby("K")["network_validation_stopped_change"].agg(["mean", "max"])
+    np.testing.assert_allclose(changes.loc[1], 0, atol=1e-15)  # equal decimals
+    np.testing.assert_allclose(changes.loc[1e8], 0.02, rtol=1e-12)  # differences of decimals near 1
+    text = section.section(scale, tables)
     assert "with the tolerance 0.03 in place of 0.1" in " ".join(text.split())
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 1")]
     assert [row[:3] for row in rows] == [["1", "3", "100 → 150"], ["1e8", "3", "100 → 150"]]

@@ -138,7 +138,7 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, diverged):
         figure = FIGURES[name](tables)
         figure.canvas.draw()
         plt.close(figure)
-    gap = tables["batches_runs"].query("cell == 'mini-10'")["largest_gap"]
+    gap = tables["batches_runs"].query("method == 'mini' and K == 10")["largest_gap"]
     assert gap.tolist() == pytest.approx([0, 0])
     text = report_mnist.section(scale, tables) + report_batches.section(scale, tables)
     assert "`digits` **stand in for MNIST**" in text
@@ -148,14 +148,14 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, diverged):
     assert row.split("|")[6].strip() == ("–" if diverged else "90.0 ± 0.0")
 
 
-def table(cells, noise=0.0005, number=6, **columns):
-    """A table of runs in which each cell differs from its first by its shift, in points."""
+def table(shifts, noise=0.0005, number=6, **columns):
+    """A table of runs in which each K differs from the first by its shift, in points."""
     draw = np.random.default_rng(2)
     level = draw.normal(0.8, 0.05, number)
     rows = []
-    for cell, shift in cells.items():
+    for K, shift in shifts.items():
         end = level + shift / 100 + draw.normal(0, noise, number)
-        rows.append(pd.DataFrame({"run": range(number), "trained": end, "network_final": end}).assign(cell=cell))
+        rows.append(pd.DataFrame({"run": range(number), "trained": end, "network_final": end}).assign(K=K))
     return pd.concat(rows, ignore_index=True).assign(outcome="step_limit", **columns)
 
 
@@ -182,8 +182,8 @@ MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "train_accuracy_after_two": 1.0
     ],
 )
 def test_the_claims_of_mnist(shifts, noise, columns, expected):
-    cells = dict(zip(("1", "10", "1000", "inf"), (0, *shifts), strict=True))
-    runs = table(cells, noise, **{**MNIST, **{name: v for name, v in columns.items() if name != "outcome"}})
+    by_period = dict(zip((1, 10, 1e3, np.inf), (0, *shifts), strict=True))
+    runs = table(by_period, noise, **{**MNIST, **{name: v for name, v in columns.items() if name != "outcome"}})
     assert verdicts("E-MNIST", runs.assign(outcome=columns.get("outcome", "step_limit"))) == expected
 
 
@@ -197,7 +197,8 @@ def test_the_claims_of_mnist(shifts, noise, columns, expected):
     ],
 )
 def test_the_claims_of_batches(full, mini, gap, outcome, expected):
-    runs = table({"full-1": 0, "full-10": full, "mini-1": 0, "mini-10": mini})
+    ways = {"full": full, "mini": mini}
+    runs = pd.concat([table({1: 0, 10: shift}, method=way) for way, shift in ways.items()], ignore_index=True)
     spread = np.random.default_rng(3).normal(0, 0.002, len(runs))
     assert verdicts("E-BATCH", runs.assign(largest_gap=gap + spread - spread.mean(), outcome=outcome)) == expected
 
@@ -207,4 +208,4 @@ def test_the_claims_of_batches(full, mini, gap, outcome, expected):
     [(-0.2, "step_limit", YES), (-3, "step_limit", NO), (-1, "step_limit", UNKNOWN), (0, "diverged", UNKNOWN)],
 )
 def test_the_claim_of_augmentation(shift, outcome, expected):
-    assert verdicts("E-AUG", table({"1": 0, "5000000": shift}).assign(outcome=outcome)) == [expected]
+    assert verdicts("E-AUG", table({1: 0, 5e6: shift}).assign(outcome=outcome)) == [expected]

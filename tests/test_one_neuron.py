@@ -120,7 +120,7 @@ def runs(neuron, kernel, steadiness, number=6):
         for run in range(number):
             exponent = (neuron if learner == "one neuron" else kernel) + rng.normal(0, 0.05)
             steady = steadiness + rng.normal(0, 0.02) if learner == "one neuron" else np.nan
-            rows.append({"learner": learner, "cell": learner, "run": run, "exponent": exponent, "steadiness": steady})
+            rows.append({"learner": learner, "run": run, "exponent": exponent, "steadiness": steady})
     return pd.DataFrame(rows)
 
 

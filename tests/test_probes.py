@@ -179,7 +179,7 @@ def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch, diver
     scale, layout = PRESETS["smoke"], Layout("smoke")
     results(layout, scale, diverged)
     made = tables.tables(scale, layout)
-    first, second, *_ = made["probes"].query("cell != '1'").to_dict("records")
+    first, second, *_ = made["probes"].query("K != 1").to_dict("records")
     assert (first["layer"], first["diverged"], first["converged"]) == (1, 2 * diverged, 1)
     if not diverged:
         assert first["difference_mean"] == pytest.approx(-0.2)
@@ -198,15 +198,15 @@ def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch, diver
 def runs(final=-3.0, delay=2.0, fraction=0.2, first=2.0, noise=0.002, number=8, **columns):
     """Runs whose probes at the large K differ from those of K = 1 by so many points."""
     draw, rows = np.random.default_rng(1), []
-    noisy = {name: draw.normal(0, noise, (3, number)) for name in ("1", "1000")}
+    noisy = {name: draw.normal(0, noise, (3, number)) for name in (1, 1000)}
     noisy = {name: values - values.mean(axis=1, keepdims=True) for name, values in noisy.items()}
-    for cell, there in (("1", 0), ("1000", 1)):
-        values = {"cell": cell, "run": range(number), "outcome": "step_limit", "converged": True}
+    for K, there in ((1, 0), (1000, 1)):
+        values = {"K": K, "run": range(number), "outcome": "step_limit", "converged": True}
         for layer, by_layer in (("layer1", delay), ("layer2", abs(delay))):
-            values[f"{layer}_final"] = 0.8 + there * final / 100 + noisy[cell][0]
-            values[f"{layer}_first"] = 0.6 + there * first / 100 + noisy[cell][1]
-            values[f"{layer}_delay"] = np.exp(there * (np.log(abs(by_layer)) * np.sign(by_layer)) + 20 * noisy[cell][2])
-            values[f"{layer}_fraction"] = np.clip(fraction + 20 * noisy[cell][2], 0, 1)
+            values[f"{layer}_final"] = 0.8 + there * final / 100 + noisy[K][0]
+            values[f"{layer}_first"] = 0.6 + there * first / 100 + noisy[K][1]
+            values[f"{layer}_delay"] = np.exp(there * (np.log(abs(by_layer)) * np.sign(by_layer)) + 20 * noisy[K][2])
+            values[f"{layer}_fraction"] = np.clip(fraction + 20 * noisy[K][2], 0, 1)
         rows.append(pd.DataFrame(values))
     return pd.concat(rows, ignore_index=True).assign(**columns)
 
@@ -243,4 +243,4 @@ def test_the_evidence_says_whether_a_fifth_of_training_is_in_the_interval():
 
 def test_there_is_nothing_to_say_of_one_period_alone():
     table = runs()
-    assert verdicts(table[table["cell"] == "1"]) == [UNKNOWN] * 4
+    assert verdicts(table[table["K"] == 1]) == [UNKNOWN] * 4

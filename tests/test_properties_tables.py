@@ -57,27 +57,27 @@ RUN = st.tuples(OUTCOMES, VALUES, st.floats(0, 1e12), st.booleans())
 def runs(cells):
     """The table `runs` of these cells."""
     rows = [
-        {"cell": cell, "run": run, "outcome": outcome, "steps": steps, "feature_updates": 1, "evaluations": steps}
+        {"K": K, "run": run, "outcome": outcome, "steps": steps, "feature_updates": 1, "evaluations": steps}
         | {"last_phase_ended": ended, "eta_lambda_max": value}
         | dict.fromkeys(ACCURACIES, np.nan if outcome == "diverged" else value)
-        for cell, group in cells.items()
+        for K, group in cells.items()
         for run, (outcome, value, steps, ended) in enumerate(group)
     ]
     return pd.DataFrame(rows)
 
 
-@given(st.dictionaries(st.sampled_from(["1", "10", "inf", "tgn"]), st.lists(RUN, min_size=1, max_size=4), min_size=1))
+@given(st.dictionaries(st.sampled_from([1.0, 10.0, np.inf]), st.lists(RUN, min_size=1, max_size=4), min_size=1))
 def test_every_cell_has_its_row_whatever_its_runs_are(cells):
     table = runs(cells)
-    summary = summarise(table, reference=table[table["cell"] == "1"])
-    assert summary["cell"].tolist() == list(cells)
+    summary = summarise(table, table[table["K"] == 1], ["K"])
+    assert summary["K"].tolist() == list(cells)
     assert summary["runs"].tolist() == [len(group) for group in cells.values()]
     assert (summary[["fitted", "step_limit", "diverged"]].sum(axis=1) == summary["runs"]).all()
     for _, row in summary.iterrows():
-        values = table.loc[table["cell"] == row["cell"], ACCURACIES[0]].dropna()
+        values = table.loc[table["K"] == row["K"], ACCURACIES[0]].dropna()
         assert np.isnan(row[f"{ACCURACIES[0]}_mean"]) == (len(values) == 0)
         assert np.isnan(row[f"{ACCURACIES[0]}_low"]) == (len(values) < 2)
-        if "1" not in cells:
+        if 1 not in cells:
             assert np.isnan(row["difference_mean"])
 
 
@@ -92,17 +92,17 @@ def test_an_interval_holds_its_mean_or_is_missing(values):
 RECORDS = st.lists(st.floats(-1e9, 1e9) | st.sampled_from([np.nan, np.inf]), min_size=1, max_size=4)
 
 
-@given(st.dictionaries(st.sampled_from(["1", "inf"]), st.lists(RECORDS, min_size=1, max_size=3), min_size=1))
+@given(st.dictionaries(st.sampled_from([1.0, np.inf]), st.lists(RECORDS, min_size=1, max_size=3), min_size=1))
 def test_mean_curves_have_every_step_whatever_was_recorded(cells):
     rows = [
-        {"cell": cell, "run": run, "step": step, "phase_step": 0, "loss": value, "accuracy": 0.5}
-        for cell, group in cells.items()
+        {"K": K, "run": run, "step": step, "phase_step": 0, "loss": value, "accuracy": 0.5}
+        for K, group in cells.items()
         for run, values in enumerate(group)
         for step, value in enumerate(values)
     ]
-    table = mean_curves(pd.DataFrame(rows))
-    assert table["cell"].drop_duplicates().tolist() == list(cells)
-    for cell, group in cells.items():
-        curve = table[table["cell"] == cell]
+    table = mean_curves(pd.DataFrame(rows), ["K"])
+    assert table["K"].drop_duplicates().tolist() == list(cells)
+    for K, group in cells.items():
+        curve = table[table["K"] == K]
         assert curve["step"].tolist() == list(range(max(map(len, group))))
         assert (curve["accuracy_mean"] == 0.5).all()

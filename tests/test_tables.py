@@ -5,8 +5,9 @@ from scipy import stats
 
 from iterlin_lab.dvc.compare import differences
 from iterlin_lab.files import whole_folder
-from iterlin_lab.runs.results import read_cells
-from iterlin_lab.tables import ACCURACIES, mean_curves, summarise
+from iterlin_lab.report.names import label, period_text, row_name
+from iterlin_lab.tables import ACCURACIES, by_period, mean_curves, read_cells, summarise
+from iterlin_lab.tables.cells import write
 from iterlin_lab.tables.summaries import interval
 
 
@@ -20,35 +21,60 @@ def test_the_interval_is_that_of_scipy_and_leaves_out_missing_values():
 
 def test_a_run_keeps_its_last_value_after_its_end():
     curves = pd.DataFrame(
-        [("a", 0, 0, 1.0), ("a", 0, 10, 3.0), ("a", 1, 0, 1.0), ("a", 1, 5, 2.0), ("a", 1, 20, 7.0)],
-        columns=["cell", "run", "step", "loss"],
+        [(1.0, 0, 0, 1.0), (1.0, 0, 10, 3.0), (1.0, 1, 0, 1.0), (1.0, 1, 5, 2.0), (1.0, 1, 20, 7.0)],
+        columns=["K", "run", "step", "loss"],
     )
-    table = mean_curves(curves).set_index("step")["loss_mean"]
+    table = mean_curves(curves, ["K"]).set_index("step")["loss_mean"]
     assert table.to_dict() == {0: 1.0, 5: 1.5, 10: 2.5, 20: 5.0}
 
 
-def runs(cell, accuracies, outcomes):
-    table = pd.DataFrame({"cell": cell, "run": range(len(accuracies)), "outcome": outcomes})
+def runs(K, accuracies, outcomes):
+    table = pd.DataFrame({"K": K, "run": range(len(accuracies)), "outcome": outcomes})
     return table.assign(
         last_phase_ended=True, steps=10, feature_updates=3, evaluations=10, **dict.fromkeys(ACCURACIES, accuracies)
     )
 
 
 def test_differences_are_paired_by_run_and_outcomes_are_counted():
-    reference = runs("1", [0.5, 0.7, 0.9], "fitted")
-    other = runs("10", [0.6, 0.8, 1.0], ["fitted", "diverged", "step_limit"]).sample(frac=1, random_state=0)
-    (row,) = summarise(other, reference).to_dict("records")
+    reference = runs(1.0, [0.5, 0.7, 0.9], "fitted")
+    other = runs(10.0, [0.6, 0.8, 1.0], ["fitted", "diverged", "step_limit"]).sample(frac=1, random_state=0)
+    (row,) = summarise(other, reference, ["K"]).to_dict("records")
     assert (row["runs"], row["fitted"], row["diverged"], row["step_limit"]) == (3, 1, 1, 1)
     assert (row["difference_low"], row["difference_mean"]) == pytest.approx((0.1, 0.1))
     assert row["network_final_high"] > 0.9
 
 
-def test_only_listed_cells_are_read(tmp_path):
-    for name in ("1", "10", "100"):
+def test_only_listed_cells_are_read_and_their_names_as_numbers(tmp_path):
+    for name in ("1", "1e8", "100000000"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "runs.csv").write_text(f"run,steps\n0,{name}\n")
-    table = read_cells(tmp_path, ["100", "1"], "runs")
-    assert table.to_dict("list") == {"cell": ["100", "1"], "run": [0, 0], "steps": [100, 1]}
+        (tmp_path / name / "runs.csv").write_text(f"run,steps\n0,{len(name)}\n")
+    for spelling in ("1e8", "100000000"):
+        table = read_cells(tmp_path, by_period([spelling, "1"]), "runs")
+        assert table.to_dict("list") == {"K": [1e8, 1], "run": [0, 0], "steps": [len(spelling), 1]}
+
+
+def test_numbers_that_rows_do_not_have_are_missing_and_make_a_group_of_their_own():
+    by = ["method", "K", "tolerance"]
+    cells = pd.DataFrame([("gradient", 1, np.nan), ("TGN", np.nan, 0.1), ("TGN", np.nan, 0.01)], columns=by)
+    table = cells.merge(runs(1.0, [0.5, 0.7], "fitted").drop(columns="K"), how="cross")
+    pd.testing.assert_frame_equal(summarise(table, table.iloc[:2], by)[by], cells)
+
+
+def test_k_is_written_in_full_and_read_back(tmp_path):
+    table = pd.DataFrame({"K": [1, 1234567, 1e8, np.inf, np.nan], "steps": 1234567.0})
+    write(table, tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text().split()[2] == "1234567,1.23457e+06"
+    pd.testing.assert_series_equal(pd.read_csv(tmp_path / "table.csv")["K"], table["K"])
+
+
+def test_one_k_has_one_name_however_it_is_spelt():
+    for spellings, text in ((("1000", "1e3"), "1000"), (("100000000", "1e8"), "1e8"), (("30000", "3e4"), "3e4")):
+        assert {period_text(cell["K"]) for cell in by_period(spellings).values()} == {text}
+    assert [label(K) for K in (1, 12345, np.inf, np.nan)] == ["K = 1 (GD)", "K = 1.2345e4", "K = ∞ (lazy)", "TGN"]
+    row = {"method": "Adam", "n": 20, "K": 1e4, "damping": np.nan, "tolerance": 0.1, "outcome": "fitted"}
+    assert row_name(row) == "Adam, n = 20, K = 1e4, β = 0.1"
+    assert row_name({"method": "gradient", "K": np.inf}) == "K = ∞"
+    assert row_name({"method": "TGN", "K": np.nan}) == "TGN"
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path):
@@ -70,16 +96,14 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_tables_are_compared_within_what_another_machine_may_change():
-    old = pd.DataFrame(
-        {"cell": ["1", "inf"], "n": [20, 20], "runs": 10, "fitted": [10, 0], "median_steps": [100.0, 9.0]}
-    )
+    old = pd.DataFrame({"K": [1, np.inf], "n": [20, 20], "runs": 10, "fitted": [10, 0], "median_steps": [100.0, 9.0]})
     old = old.assign(x_mean=[0.8, np.nan])
     near = old.assign(fitted=[9, 1], median_steps=[115.0, 9.0], x_mean=[0.81, np.nan])
     assert differences(old, near) == []
     far = old.assign(fitted=[8, 0], median_steps=[130.0, 9.0], x_mean=[0.8, 0.1])
     assert differences(old, far) == [
-        "1, 20, fitted: 10 committed, 8 recomputed",
-        "1, 20, median_steps: 100 committed, 130 recomputed",
+        "1.0, 20, fitted: 10 committed, 8 recomputed",
+        "1.0, 20, median_steps: 100 committed, 130 recomputed",
         "inf, 20, x_mean: nan committed, 0.1 recomputed",
     ]
     assert differences(old, old.head(1))[0].startswith("the rows or columns differ")

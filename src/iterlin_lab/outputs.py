@@ -16,7 +16,7 @@ Tables = Mapping[str, pd.DataFrame]
 
 def read_tables(layout: Layout) -> dict[str, pd.DataFrame]:
     """The tables as they were written."""
-    return {path.stem: pd.read_csv(path, dtype={"cell": str}) for path in layout.tables.glob("*.csv")}
+    return {path.stem: pd.read_csv(path) for path in layout.tables.glob("*.csv")}
 
 
 def verdicts(scale: Any, tables: Tables) -> dict[str, dict[str, Any]]:

@@ -12,12 +12,15 @@ from iterlin_lab.experiments.k_sweep.figure import curves
 from iterlin_lab.experiments.sensitivity.section import diverged
 from iterlin_lab.experiments.sensitivity.table import diverged_runs
 from iterlin_lab.figures.panels import CROSS
+from iterlin_lab.report.names import period_text
 from tests.clone import Clone
 
 CAUSE = 'ηλ_max = 5.3 is above 2: explicit steps are unstable, so lower it; "below" 2'
 RUNS = pd.DataFrame(
     {
-        "cell": ["1", "1e4", "1e4"],
+        "method": "gradient",
+        "factor": 1.0,
+        "K": [1, 1e4, 1e4],
         "run": [0, 0, 1],
         "outcome": ["fitted", "diverged", "diverged"],
         "steps": [100, 40, 0],
@@ -29,12 +32,12 @@ RUNS = pd.DataFrame(
 
 
 def through_csv(table):
-    return pd.read_csv(io.StringIO(table.to_csv(index=False)), dtype={"cell": str})
+    return pd.read_csv(io.StringIO(table.to_csv(index=False)))
 
 
 def test_only_runs_that_diverged_are_listed_and_their_texts_survive_the_file():
-    table = through_csv(diverged_runs({"1": RUNS, "50": RUNS.head(2)}))
-    assert table["cell"].tolist() == ["1e4"] * 3
+    table = through_csv(diverged_runs(pd.concat([RUNS, RUNS.head(2).assign(factor=50)])))
+    assert table["K"].tolist() == [1e4] * 3
     assert table["factor"].tolist() == [1, 1, 50]
     assert table["cause"][0] == table["cause"][2] == CAUSE
     (text,) = diverged(table)
@@ -48,14 +51,14 @@ def test_only_runs_that_diverged_are_listed_and_their_texts_survive_the_file():
 
 
 def test_where_none_diverged_nothing_is_said():
-    table = through_csv(diverged_runs({"1": RUNS.head(1)}))
-    assert table.columns.tolist()[:3] == ["cell", "run", "steps"]
+    table = through_csv(diverged_runs(RUNS.head(1)))
+    assert table.columns.tolist()[:4] == ["method", "factor", "K", "run"]
     assert diverged(table) == []
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, []), (3, [[40.0, 0.5], [0.7, 0.1]])])
 def test_a_curve_has_a_cross_where_it_loses_a_run(number, expected):
-    points = pd.DataFrame({"cell": ["1", "1", "1e4", "1e4"], "step": [0, 100, 0, 40], "x": [0.1, 0.9, 0.1, 0.5]})
+    points = pd.DataFrame({"K": [1, 1, 1e4, 1e4], "step": [0, 100, 0, 40], "x": [0.1, 0.9, 0.1, 0.5]})
     parts = {f"network_test_accuracy_{part}": points["x"] for part in ("mean", "low", "high")}
     figure = curves({"k_sweep_curves": points.assign(**parts), "k_sweep_runs": through_csv(RUNS.head(number))})
     crosses = [line for line in figure.axes[0].get_lines() if line.get_marker() == CROSS["marker"]]
@@ -74,21 +77,22 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     done = clone.run("iterlin", "repro")
     assert "33 stages ran, 15 of them trained a cell" in done.stdout
     report = clone.folder / "reports/smoke"
-    table = pd.read_csv(report / "tables/diverged.csv", dtype={"cell": str})
-    counts = table.groupby(["factor", "cell"]).size()
-    assert counts.to_dict() == {(1, "1"): 2, (1, "10"): 2, (1, "inf"): 2, (1, "tgn"): 2, (2, "1"): 2, (2, "10"): 2}
-    by_cell = table.groupby("cell")["cause"]
+    table = pd.read_csv(report / "tables/diverged.csv")
+    names = table["K"].map(period_text)
+    counts = table.groupby(["factor", names]).size()
+    assert counts.to_dict() == {(1, "1"): 2, (1, "10"): 2, (1, "∞"): 2, (1, "TGN"): 2, (2, "1"): 2, (2, "10"): 2}
+    by_cell = table.groupby(names)["cause"]
     assert by_cell.apply(lambda causes: causes.str.contains("is above 2").all()).to_dict() == {
         "1": True,
         "10": True,
-        "inf": True,
-        "tgn": False,
+        "∞": True,
+        "TGN": False,
     }
     claims = json.loads((report / "evidence.json").read_text())
     sweep = [claim for name, claim in claims.items() if name.startswith("E-SWEEP")]
     assert {claim["verdict"] for claim in sweep} == {"not testable at this scale"}
     assert all("diverged: 2 of 2 at K = 1, " in claim["evidence"] for claim in sweep)
-    assert "(diverged: 2 of 2 at sgd)" in claims["E-ADAM-1"]["evidence"]
+    assert "(diverged: 2 of 2 at K = 1)" in claims["E-ADAM-1"]["evidence"]
     text = (report / "REPORT.md").read_text()
     assert text.count("explicit steps on this lazy problem are unstable; lower the learning rate below 0.0") == 10
     assert (report / "index.html").read_text().count("<svg") == 27

@@ -1,5 +1,6 @@
 """docs/dvc.md, typed into a clone at the smoke preset, command after command; and what must hold after that."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -11,8 +12,9 @@ from dvc_render.vega import VegaRenderer
 from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
-from iterlin_lab.figures.style import colour, label
+from iterlin_lab.figures.style import colour
 from iterlin_lab.figures.vega import coloured
+from iterlin_lab.report.names import label
 from tests.clone import ROOT, Clone
 
 DOCS = (ROOT / "docs/dvc.md").read_text()
@@ -71,7 +73,7 @@ def test_the_settings_are_again_the_committed_ones(clone):
     assert clone.run("git", "status", "--short", "params.yaml", "dvc.lock", "reports").stdout == ""
 
 
-@pytest.mark.parametrize(("folder", "cells"), [("clone", "1 10 100 inf tgn"), ("other", "1 10 inf tgn")])
+@pytest.mark.parametrize(("folder", "cells"), [("clone", "1 10 100 inf nan"), ("other", "1 10 inf nan")])
 def test_the_page_of_plots_needs_no_network(clone, tmp_path, folder, cells):
     page = clone.folder.parent / folder / "dvc_plots/index.html"
     text = page.read_text()
@@ -86,17 +88,17 @@ def test_the_page_of_plots_needs_no_network(clone, tmp_path, folder, cells):
     command = [browser, *window, *network, f"--user-data-dir={tmp_path}", f"--screenshot={picture}", page.as_uri()]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     seen = {pixel for _, pixel in Image.open(picture).convert("RGB").getcolors(2**24) or ()}
-    expected = {cell: tuple(round(255 * part) for part in to_rgb(colour(cell))) for cell in cells.split()}
+    expected = {cell: tuple(round(255 * part) for part in to_rgb(colour(float(cell)))) for cell in cells.split()}
     assert set(expected.values()) <= seen, expected
 
 
 def test_each_k_is_drawn_in_the_colour_that_it_has_in_the_figures():
-    cells = ["1", "20", "100", "3e3", "1e8", "inf", "tgn"]  # whose order is not that of the alphabet
-    table = pd.DataFrame({"cell": [cell for cell in cells for _ in range(2)], "step": [0, 10] * len(cells)})
+    periods = [1, 20, 100, 3e3, 1e8, math.inf, math.nan]  # whose order is not that of the alphabet
+    table = pd.DataFrame({"K": [K for K in periods for _ in range(2)], "step": [0, 10] * len(periods)})
     table = table.assign(accuracy_mean=0.5, accuracy_low=0.4, accuracy_high=0.6)
     rows = coloured(table, "accuracy", "step").astype(str).assign(rev="HEAD").to_dict("records")
     for name, x in (("curves", "step"), ("cells", "label")):
         plot = VegaRenderer(rows, name, template=name, template_dir=str(ROOT / ".dvc/plots"), x=x, y="mean")
         svg = vl_convert.vegalite_to_svg(plot.get_filled_template())
         drawn = re.findall(r'aria-label="[^"]*label: ([^;"]*)[^>]*?(?:fill|stroke)="(#[0-9a-f]{6})"', svg)
-        assert set(drawn) == {(label(cell), to_hex(colour(cell))) for cell in cells}, name
+        assert set(drawn) == {(label(K), to_hex(colour(K))) for K in periods}, name

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from iterlin_lab.experiments import EXPERIMENTS
+from iterlin_lab.report.names import period_text
 from tests.clone import Clone, run_in
 
 READERS = {"tables", "plots", "plots_page", "claims", "report", "track", "track_report"}
@@ -37,7 +38,7 @@ def runs(client):
 
 
 def table(clone, name):
-    return pd.read_csv(clone.folder / f"reports/smoke/tables/{name}.csv", dtype={"cell": str})
+    return pd.read_csv(clone.folder / f"reports/smoke/tables/{name}.csv")
 
 
 def test_one_command_makes_everything(clone):
@@ -52,7 +53,7 @@ def test_one_command_makes_everything(clone):
     page = (clone.folder / "reports/smoke/index.html").read_text()
     assert page.count("<svg") == 27
     assert "<img" not in page
-    assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
+    assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "∞", "TGN"]
 
 
 def test_a_second_time_there_is_nothing_to_do(clone):
@@ -97,7 +98,7 @@ def test_mlflow_shows_the_sweep(clone, client):
     assert run.inputs.dataset_inputs[0].dataset.name == "digits"
     lock = (clone.folder / "dvc.lock").read_text()
     assert run.data.tags["output_hash"] in lock
-    curves = table(clone, "k_sweep_curves").query("cell == '10'")
+    curves = table(clone, "k_sweep_curves").query("K == 10")
     for model in ("network", "proxy"):
         history = client.get_metric_history(run.info.run_id, f"{model}/test_accuracy")
         assert [point.step for point in history] == curves["step"].tolist()
@@ -144,7 +145,7 @@ def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
     clone.edit('periods: ["1", "10", "inf"], num_seeds: 2}', 'periods: ["1", "10", "100", "inf"], num_seeds: 2}')
     assert clone.repro() == READERS | {"check", "sweep@smoke-k_sweep-100"}
     assert before.items() <= clone.bytes_below("results/smoke/k_sweep").items()
-    assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "100", "inf", "tgn"]
+    assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "100", "∞", "TGN"]
     shown = runs(client)
     assert shown["K = 100"].data.tags["mlflow.parentRunId"] == shown["K-sweep, smoke"].info.run_id
     assert set(shown) == shown_before | {"K = 100"}
@@ -153,8 +154,8 @@ def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
 def test_a_k_that_is_removed_is_gone_from_tables_and_trains_nothing(clone):
     clone.edit('"10", "100", "inf"], num_seeds: 2}', '"10", "inf"], num_seeds: 2}')
     assert {"tables", "plots", "report"} <= clone.repro() <= READERS
-    assert table(clone, "k_sweep")["cell"].tolist() == ["1", "10", "inf", "tgn"]
-    assert "100" not in set(table(clone, "k_sweep_curves")["cell"])
+    assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "∞", "TGN"]
+    assert 100 not in set(table(clone, "k_sweep_curves")["K"])
 
 
 def test_one_more_seed_keeps_the_old_runs(clone):
@@ -187,15 +188,15 @@ def test_the_report_is_compared_with_the_committed_one(clone):
 
     path = clone.folder / "reports/smoke/tables/k_sweep.csv"
     kept = path.read_text()
-    wrong = pd.read_csv(path, dtype={"cell": str})
-    wrong.loc[wrong["cell"] == "10", "network_final_mean"] += 0.1
+    wrong = pd.read_csv(path)
+    wrong.loc[wrong["K"] == 10, "network_final_mean"] += 0.1
     wrong.to_csv(path, index=False)
     clone.commit()
     done = clone.run("iterlin", "check-report", check=False)
     assert done.returncode == 1
     assert "not those of this code: tables@smoke" in done.stdout
     (line,) = done.stderr.strip().splitlines()[-1:]
-    assert line.startswith("reports/smoke/tables/k_sweep.csv: 10, network_final_mean: ")
+    assert line.startswith("reports/smoke/tables/k_sweep.csv: gradient, 10.0, network_final_mean: ")
     assert line.endswith("recomputed")
     assert path.read_text() == kept
 

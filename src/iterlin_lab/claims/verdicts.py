@@ -5,16 +5,17 @@ testable at this scale*: the interval is wider than the margin. Margins are part
 Within an experiment both families of tests are corrected for their number (Holm).
 """
 
-import re
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from iterlin_lab.report.names import named, row_name
 from iterlin_lab.statistics import holm, interval, p_above, p_below, p_trend, within
 
 LEVEL = 0.05
-PERIOD = r"inf|tgn|\d+(e\d+)?"  # the cells that are named by their K
 MIN_RUNS = 5
 VERDICTS = ("reproduced", "not reproduced", "not testable at this scale")
 
@@ -71,13 +72,25 @@ def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def paired(runs: pd.DataFrame, cell: str, column: str, reference: tuple[str, str]) -> pd.Series | None:
-    """`column` of a cell minus the reference (cell, column), run by run; None below `MIN_RUNS` pairs."""
-    by_run = {name: rows.set_index("run") for name, rows in runs.groupby("cell")}
-    if cell not in by_run or reference[0] not in by_run:
-        return None
-    difference = (by_run[cell][column] - by_run[reference[0]][reference[1]]).dropna()
+def finite(runs: pd.DataFrame, largest: float = math.inf) -> dict[str, pd.DataFrame]:
+    """The runs of every finite K > 1 up to the largest, by its name."""
+    kept = runs[(runs["K"] > 1) & (runs["K"] <= largest) & np.isfinite(runs["K"])]
+    return {named(K=K): kept[kept["K"] == K] for K in kept["K"].unique()}
+
+
+def paired(runs: pd.DataFrame, reference: pd.DataFrame, column: str, other: str | None = None) -> pd.Series | None:
+    """`column` minus that, or the `other`, of the reference, run by run; None below `MIN_RUNS` pairs."""
+    difference = (runs.set_index("run")[column] - reference.set_index("run")[other or column]).dropna()
     return difference if len(difference) >= MIN_RUNS else None
+
+
+def alike(runs: pd.DataFrame, column: str, margin: float) -> Evidence | None:
+    """Every finite K > 1 is equivalent to K = 1; None if a run of one of them diverged."""
+    one, others = runs[runs["K"] == 1], finite(runs)
+    if any_diverged(one, *others.values()):
+        return None
+    differences = {name: paired(rows, one, column) for name, rows in others.items()}
+    return equivalent({name: values for name, values in differences.items() if values is not None}, margin)
 
 
 def below(values: pd.Series | None, margin: float) -> Evidence | None:
@@ -105,9 +118,9 @@ def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
     return Evidence(p_near, p_far, "largest gap " + "; ".join(f"{name}: {points(gap)}" for name, gap in gaps.items()))
 
 
-def any_diverged(runs: pd.DataFrame, cells: Sequence[str]) -> bool:
-    """Whether a run of these cells did."""
-    return bool((runs["cell"].isin(list(cells)) & (runs["outcome"] == "diverged")).any())
+def any_diverged(*tables: pd.DataFrame) -> bool:
+    """Whether a run of these tables did."""
+    return any((runs["outcome"] == "diverged").any() for runs in tables)
 
 
 def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence | None:
@@ -145,12 +158,9 @@ def _diverged(runs: pd.DataFrame) -> str:
     """Which runs diverged, as one reason why they did not reach their own end."""
     if "outcome" not in runs:  # of what is not training
         return ""
-    if "dial" in runs:
-        names = runs["dial"] + " = " + runs["cell"]
-    else:
-        names = runs["cell"].map(lambda cell: f"K = {cell}" if re.fullmatch(PERIOD, str(cell)) else cell)
-    by_cell = (runs["outcome"] == "diverged").groupby(names, sort=False).agg(["sum", "size"])
-    counts = [f"{row['sum']} of {row['size']} at {cell}" for cell, row in by_cell.iterrows() if row["sum"]]
+    names = [row_name(row) for row in runs.to_dict("records")]
+    by_name = (runs["outcome"] == "diverged").groupby(names, sort=False).agg(["sum", "size"])
+    counts = [f"{row['sum']} of {row['size']} at {name}" for name, row in by_name.iterrows() if row["sum"]]
     return f" (diverged: {', '.join(counts)})" if counts else ""
 
 

@@ -1,5 +1,6 @@
 """What figures of several experiments have in their panels."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import matplotlib as mpl
@@ -11,13 +12,18 @@ from matplotlib.axes import Axes
 CROSS: dict[str, Any] = {"marker": "X", "markersize": 8, "markeredgecolor": "white", "linestyle": "", "zorder": 4}
 
 
+def grouped(table: pd.DataFrame, by: str | list[str] = "K") -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Every K with its rows, truncated Gauss–Newton, which has none, among them; or every value of other columns."""
+    return iter(table.groupby(by, sort=False, dropna=False))
+
+
 def band(axes: Axes, x: Any, curve: pd.DataFrame, name: str, color: Any, **line: Any) -> None:
     """A mean curve with its interval."""
     axes.plot(x, curve[f"{name}_mean"], color=color, **line)
     axes.fill_between(x, curve[f"{name}_low"], curve[f"{name}_high"], color=color, alpha=0.15, linewidth=0)
 
 
-def mean_points(axes: Axes, at: Any, table: pd.DataFrame, name: str, colours: list[Any], marker: str = "o") -> None:
+def mean_points(axes: Axes, at: Any, table: pd.DataFrame, name: str, colours: Iterable[Any], marker: str = "o") -> None:
     """Means with their intervals, a row of the table each."""
     columns = (table[f"{name}_{part}"] for part in ("mean", "low", "high"))
     for x, color, mean, low, high in zip(at, colours, *columns, strict=True):

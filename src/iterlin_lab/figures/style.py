@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from iterlin_lab.settings import parse_period
-
 SETTINGS: Any = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -31,11 +29,11 @@ SETTINGS: Any = {
 }
 
 
-def colour(cell: str) -> tuple[float, float, float, float] | str:
-    """Viridis over log K up to 10⁸; lazy training is black, truncated Gauss–Newton vermillion."""
-    if cell in ("inf", "tgn"):
-        return {"inf": "black", "tgn": "#d55e00"}[cell]
-    return mpl.colormaps["viridis"](np.interp(math.log10(parse_period(cell)), (0, 8), (0, 0.95)))
+def colour(K: float) -> tuple[float, float, float, float] | str:
+    """Viridis over log K up to 10⁸; lazy training is black; without a K, truncated Gauss–Newton is vermillion."""
+    if not math.isfinite(K):
+        return "black" if math.isinf(K) else "#d55e00"
+    return mpl.colormaps["viridis"](np.interp(math.log10(K), (0, 8), (0, 0.95)))
 
 
 def damping_colour(damping: float) -> tuple[float, float, float, float] | str:
@@ -45,17 +43,11 @@ def damping_colour(damping: float) -> tuple[float, float, float, float] | str:
     return mpl.colormaps["plasma"](np.interp(math.log10(damping), (-8, 1), (0, 0.9)))
 
 
-def label(cell: str) -> str:
-    """What a cell is called in legends and tables."""
-    names = {"inf": "K = ∞ (lazy)", "tgn": "TGN", "1": "K = 1 (GD)"}
-    return names.get(cell, f"K = {cell}")
-
-
-def line_style(cell: str) -> str | tuple[int, tuple[int, int]]:
+def line_style(K: float) -> str | tuple[int, tuple[int, int]]:
     """Solid for powers of ten, which stand apart from the K between them."""
-    if cell in ("inf", "tgn"):
-        return {"inf": "--", "tgn": "-."}[cell]
-    return "-" if math.log10(parse_period(cell)).is_integer() else (0, (5, 1))
+    if not math.isfinite(K):
+        return "--" if math.isinf(K) else "-."
+    return "-" if math.log10(K).is_integer() else (0, (5, 1))
 
 
 def percent(axes: Axes) -> None:

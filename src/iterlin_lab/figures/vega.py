@@ -4,7 +4,8 @@ import pandas as pd
 import vl_convert
 from matplotlib.colors import to_hex
 
-from iterlin_lab.figures.style import colour, label
+from iterlin_lab.figures.style import colour
+from iterlin_lab.report.names import label
 
 PARTS = ("mean", "low", "high")
 # The placeholder is DVC's. Its own page loads Vega from the web; this one holds it.
@@ -24,9 +25,8 @@ PAGE = """<!DOCTYPE html>
 
 
 def coloured(table: pd.DataFrame, quantity: str, *columns: str) -> pd.DataFrame:
-    """Mean and interval of one quantity, with what each cell is called and its colour in all figures."""
-    cells = table["cell"].tolist()
-    new = pd.DataFrame({"label": map(label, cells), "colour": [to_hex(colour(cell)) for cell in cells]})
+    """Mean and interval of one quantity, with what each K is called and its colour in all figures."""
+    new = pd.DataFrame({"label": map(label, table["K"]), "colour": [to_hex(colour(K)) for K in table["K"]]})
     for name in columns:
         new[name] = table[name].to_numpy()
     for part in PARTS:

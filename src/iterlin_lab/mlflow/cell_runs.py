@@ -12,7 +12,7 @@ from iterlin_lab.mlflow.metrics import cell_summary, curve, scalars, seed_summar
 from iterlin_lab.mlflow.models import log_networks
 from iterlin_lab.mlflow.store import Store
 from iterlin_lab.mlflow.trained import Training, trainings
-from iterlin_lab.tables import mean_curves
+from iterlin_lab.tables import mean_curve
 
 SEEDS = 10  # a cell with more runs shows their means only
 # What a seed shows of what was recorded. All of it is in the cell's means and files: the database takes longest.
@@ -55,7 +55,7 @@ def show_cell(context: Context, cell: Cell) -> bool:
     store.client.log_inputs(run, [DatasetInput(_dataset(context.data))])
     model = log_networks(store, run, cell.path / "models", context.example, cell.params, key)
     store.log(run, scalars(cell_summary(runs) | _mean_times(trained), end, model))
-    store.log(run, curve(mean_curves(curves.assign(cell=cell.name)), "_mean", end))
+    store.log(run, curve(mean_curve(curves), "_mean", end))
     for name in ("runs.csv", "curves.csv"):
         store.client.log_artifact(run, str(cell.path / name), "cell")
     if len(runs) <= SEEDS:

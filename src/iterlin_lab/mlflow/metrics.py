@@ -12,7 +12,7 @@ from mlflow.entities import Metric
 from iterlin_lab.tables import ACCURACIES
 from iterlin_lab.tables.summaries import interval
 
-NOT_CURVES = ("run", "cell", "step", "phase_step")
+NOT_CURVES = ("run", "step", "phase_step")
 
 
 def curve(table: pd.DataFrame, suffix: str, times: Sequence[float] | float | None) -> Iterator[Metric]:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-NAMES = {"inf": "∞", "tgn": "TGN"}
 ENDS = ["mean", "low", "high"]
 
 

@@ -30,7 +30,8 @@ def short(value: object) -> str:
 
 def _period_label(value: object) -> str:
     label = str(value) if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10**20) else ""
-    if not re.fullmatch(r"inf|[1-9][0-9]*(e[0-9]{1,2})?", label):
+    # No exponent is 0: K = 1, whose folders stages that train look for by their name, has one spelling.
+    if not re.fullmatch(r"inf|[1-9][0-9]*(e[1-9][0-9]?)?", label):
         raise ValueError(f'K must be a whole number of at least 1, such as "1", "1e3" or "inf", got {short(value)}')
     if label != "inf" and (len(label) > 20 or parse_period(label) >= MAX_STEPS):
         raise ValueError(f'K must be below {MAX_STEPS}, or "inf", got {short(value)}')

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab import statistics
+from iterlin_lab.tables.cells import groups
 
 ENDS = ("mean", "low", "high")
 ACCURACIES = tuple(
@@ -28,8 +29,7 @@ def intervals(group: pd.DataFrame, *names: str) -> dict[str, float]:
 def means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
     """A row a group: the intervals of these columns, and `runs`, in which the first of them is known."""
     return pd.DataFrame(
-        dict(zip(by, key, strict=True)) | {"runs": int(group[names[0]].count())} | intervals(group, *names)
-        for key, group in table.groupby(by, sort=False)
+        row | {"runs": int(group[names[0]].count())} | intervals(group, *names) for row, group in groups(table, by)
     )
 
 
@@ -56,12 +56,11 @@ def outcomes(runs: pd.DataFrame) -> dict[str, int]:
     return {outcome: int((runs["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
 
 
-def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
-    """One row a cell: how its runs ended, the accuracies, and the difference from `reference`, paired by run."""
+def summarise(runs: pd.DataFrame, reference: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """One row a group: how its runs ended, the accuracies, and the difference from `reference`, paired by run."""
     rows = []
-    for cell, group in runs.groupby("cell", sort=False):
-        row = {"cell": cell, "runs": len(group)}
-        row |= outcomes(group)
+    for row, group in groups(runs, by):
+        row |= {"runs": len(group)} | outcomes(group)
         row["last_phase_ended"] = int(group["last_phase_ended"].sum())
         row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates", "evaluations")}
         row["max_eta_lambda_max"] = float(group.get("eta_lambda_max", pd.Series(dtype=float)).max())
@@ -72,33 +71,36 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def differences(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> pd.DataFrame:
-    """One row a cell: mean and interval of `column` minus that of the reference, paired by run."""
+def differences(runs: pd.DataFrame, reference: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
+    """One row a group: mean and interval of `column` minus that of the reference, paired by run."""
     expected = reference.set_index("run")[column]
     rows = []
-    for cell, group in runs.groupby("cell", sort=False):
+    for row, group in groups(runs, by):
         found = interval(group.set_index("run")[column] - expected)
-        rows.append({"cell": cell} | {f"{column}_difference_{part}": value for part, value in found.items()})
+        rows.append(row | {f"{column}_difference_{part}": value for part, value in found.items()})
     return pd.DataFrame(rows)
 
 
-def mean_curves(curves: pd.DataFrame) -> pd.DataFrame:
-    """Per cell and step, mean and interval over runs of what was recorded.
+def mean_curves(curves: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The mean curve of each group."""
+    tables = []
+    for row, group in groups(curves, by):
+        curve = mean_curve(group.drop(columns=by))
+        tables.append(pd.DataFrame(row, index=curve.index).join(curve))
+    return pd.concat(tables)
+
+
+def mean_curve(curves: pd.DataFrame) -> pd.DataFrame:
+    """By step, mean and interval over runs of what was recorded.
 
     A run keeps its last values after its end, and between its records those of the record before.
     """
-    names = [name for name in curves.columns if name not in ("cell", "run", "step", "phase_step")]
-    tables = []
-    for cell, group in curves.groupby("cell", sort=False):
-        table = {}
-        for name in names:
-            by_run = group.pivot_table(index="step", columns="run", values=name, aggfunc="last").ffill()
-            with np.errstate(invalid="ignore"):  # a run that diverged may end with an infinite loss
-                half = statistics.half_width(by_run.sem(axis=1), by_run.shape[1])
-            table[f"{name}_mean"] = by_run.mean(axis=1)
-            table[f"{name}_low"] = by_run.mean(axis=1) - half
-            table[f"{name}_high"] = by_run.mean(axis=1) + half
-        frame = pd.DataFrame(table).reset_index()
-        frame.insert(0, "cell", cell)
-        tables.append(frame)
-    return pd.concat(tables)
+    table = {}
+    for name in [name for name in curves.columns if name not in ("run", "step", "phase_step")]:
+        by_run = curves.pivot_table(index="step", columns="run", values=name, aggfunc="last").ffill()
+        with np.errstate(invalid="ignore"):  # a run that diverged may end with an infinite loss
+            half = statistics.half_width(by_run.sem(axis=1), by_run.shape[1])
+        table[f"{name}_mean"] = by_run.mean(axis=1)
+        table[f"{name}_low"] = by_run.mean(axis=1) - half
+        table[f"{name}_high"] = by_run.mean(axis=1) + half
+    return pd.DataFrame(table).reset_index()

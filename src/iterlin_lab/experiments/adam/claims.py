@@ -13,24 +13,29 @@ FINAL = "network_final"
 GAP, POINT = 0.05, 0.01
 
 
-def _difference(runs: pd.DataFrame, cell: str) -> pd.Series | None:
-    """From `sgd`; None if a run of either met its step limit or diverged: what it would have come to is not known."""
-    cut_off = runs["cell"].isin([cell, "sgd"]) & (runs["outcome"] != "fitted")
-    return None if cut_off.any() else paired(runs, cell, FINAL, ("sgd", FINAL))
+def _adam(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs["method"] == "Adam"]
+
+
+def _difference(runs: pd.DataFrame, own: pd.DataFrame) -> pd.Series | None:
+    """From gradient descent; None if a run of either met its step limit or diverged, whose end is not known."""
+    descent = runs[runs["method"] == "gradient"]
+    cut_off = pd.concat([own, descent])["outcome"] != "fitted"
+    return None if cut_off.any() else paired(own, descent, FINAL)
 
 
 def _solved_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """None also if the proxy did not classify the whole training set correctly at the end of every phase."""
-    solved = runs[runs["cell"] == "solved"]
+    solved = _adam(runs).query("K > 1")
     ends = (solved["recorded"] == solved["phases"]) & (solved["proxy_train_accuracy_lowest"] == 1)
-    difference = _difference(runs, "solved")
+    difference = _difference(runs, solved)
     if difference is None or not ends.all():
         return None
     return Evidence(p_below(difference, -margin), p_above(difference, -margin), f"difference {points(difference)}")
 
 
 def _adam_not_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    difference = _difference(runs, "gradient")
+    difference = _difference(runs, _adam(runs).query("K == 1"))
     if difference is None:
         return None
     return Evidence(p_above(difference, -margin), p_below(difference, -margin), f"difference {points(difference)}")

@@ -9,13 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.panels import band
+from iterlin_lab.figures.panels import band, grouped
 from iterlin_lab.figures.style import colour, percent
+from iterlin_lab.report.names import named
 
-TRUNCATED = "truncated-"
-NAMES = {"sgd": "K = 1, gradient descent", "gradient": "K = 1, Adam", "solved": "large K, Adam"}
-TICKS = {"sgd": "GD\nK = 1", "gradient": "Adam\nK = 1", "solved": "Adam\nlarge K"}
-STYLES = {"sgd": "-", "gradient": ":", "solved": "-"}
+METHODS = {"gradient": ("gradient descent", "GD"), "Adam": ("Adam", "Adam")}  # in legends and on axes
 
 
 def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -27,23 +25,21 @@ def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def cell_colour(cell: str) -> str | tuple[float, float, float, float]:
+def _colour(K: float, tolerance: float) -> str | tuple[float, float, float, float]:
     """K = 1 has its own of all figures, large K that of truncated Gauss–Newton, and the tolerances greys."""
-    if cell.startswith(TRUNCATED):
-        return mpl.colormaps["Greys"](np.interp(np.log10(_tolerance(cell)), (-4, -1), (0.95, 0.45)))
-    return colour("tgn" if cell == "solved" else "1")
-
-
-def _tolerance(cell: str) -> float:
-    return float(cell.removeprefix(TRUNCATED))
+    if np.isnan(K):
+        return mpl.colormaps["Greys"](np.interp(np.log10(tolerance), (-4, -1), (0.95, 0.45)))
+    return colour(1 if K == 1 else np.nan)
 
 
 def _test(axes: Axes, curves: pd.DataFrame) -> None:
-    for cell, curve in curves.groupby("cell", sort=False):
-        name = NAMES.get(str(cell), f"solved to β = {str(cell).removeprefix(TRUNCATED)}")
+    for (method, K, tolerance), curve in grouped(curves, ["method", "K", "tolerance"]):
+        name, style = f"solved to {named(tolerance=tolerance)}", "--"
+        if method in METHODS:
+            name = f"{'K = 1' if K == 1 else 'large K'}, {METHODS[method][0]}"
+            style = ":" if (method, K) == ("Adam", 1) else "-"
         at = curve["evaluations"].clip(lower=1)  # the first record has no place on a logarithmic axis
-        style = STYLES.get(str(cell), "--")
-        band(axes, at, curve, "network_test_accuracy", cell_colour(str(cell)), label=name, linestyle=style)
+        band(axes, at, curve, "network_test_accuracy", _colour(K, tolerance), label=name, linestyle=style)
     axes.set_xscale("log")
     axes.set_xlim(left=1)
     axes.set_xlabel("evaluations of the gradient")
@@ -55,7 +51,7 @@ def _test(axes: Axes, curves: pd.DataFrame) -> None:
 def _train(axes: Axes, curve: pd.DataFrame) -> None:
     for model, name, style in (("proxy", "linear proxy", ":"), ("network", "network", "-")):
         accuracy = f"{model}_train_accuracy"
-        band(axes, curve["step"], curve, accuracy, cell_colour("solved"), label=name, linestyle=style)
+        band(axes, curve["step"], curve, accuracy, _colour(np.inf, np.nan), label=name, linestyle=style)
     axes.set_xlabel("step t")
     axes.set_ylabel("training accuracy, large K with Adam (%)")
     percent(axes)
@@ -63,12 +59,14 @@ def _train(axes: Axes, curve: pd.DataFrame) -> None:
 
 
 def _ends(axes: Axes, table: pd.DataFrame) -> None:
-    """The tolerances beside the other cells, in the order of the table."""
-    names = ("cell", *(f"network_final_{part}" for part in ("mean", "low", "high")))
+    """The tolerances beside the others, in the order of the table."""
+    labels = []
     for at, row in enumerate(table.to_dict("records")):
-        cell, mean, low, high = (row[name] for name in names)
-        axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=cell_colour(cell), capsize=2.5)
-    labels = [TICKS.get(cell, f"β =\n{cell.removeprefix(TRUNCATED)}") for cell in table["cell"]]
+        method, K, tolerance = row["method"], row["K"], row["tolerance"]
+        mean, low, high = (row[f"network_final_{part}"] for part in ("mean", "low", "high"))
+        axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=_colour(K, tolerance), capsize=2.5)
+        period = "K = 1" if K == 1 else "large K"
+        labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else f"β =\n{tolerance:g}")
     axes.set_xticks(range(len(table)), labels, fontsize=7)
     axes.set_xlim(-0.5, len(table) - 0.5)
     axes.set_xlabel("lazy problems solved better →", loc="right")

@@ -5,16 +5,17 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.adam.settings import Scope
+from iterlin_lab.report.names import named, period_text
 from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, phase_columns
+from iterlin_lab.settings import parse_period
 
-NAMES = {"sgd": "K = 1, gradient descent (E-SWEEP)", "gradient": "K = 1, Adam"}
+METHODS = {"gradient": "gradient descent (E-SWEEP)", "Adam": "Adam"}
 
 
-def name(scale: Scope, cell: str) -> str:
-    """What a cell is called in the report."""
-    if cell == "solved":
-        return f"K = {scale.adam.solved.period}, Adam"
-    return NAMES.get(cell) or f"to ‖g‖ ≤ {cell.removeprefix('truncated-')}·‖g_s‖, Newton–CG"
+def _name(row: dict) -> str:
+    if row["method"] in METHODS:
+        return f"{named(K=row['K'])}, {METHODS[row['method']]}"
+    return f"to ‖g‖ ≤ {row['tolerance']:g}·‖g_s‖, Newton–CG"
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -22,7 +23,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     table = tables["adam"]
     rows = pd.DataFrame(
         {
-            "lazy problems": [name(scale, cell) for cell in table["cell"]],
+            "lazy problems": [_name(row) for row in table.to_dict("records")],
             **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
             "evaluations": table["median_evaluations"].map("{:g}".format),
@@ -32,10 +33,10 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
             "difference from K = 1": percent(table, "difference"),
         }
     )
-    settings = scale.adam
+    settings, large = scale.adam, period_text(parse_period(scale.adam.solved.period))
     return f"""## E-ADAM: lazy problems that are solved
 
-After T fig. 8: Adam with η = {settings.solved.learning_rate:g} takes K = {settings.solved.period} steps on every lazy
+After T fig. 8: Adam with η = {settings.solved.learning_rate:g} takes K = {large} steps on every lazy
 problem, which is meant to solve it; T's K is 2·10⁵. Beside it are K = 1 with Adam (η =
 {settings.gradient.learning_rate:g}), K = 1 of E-SWEEP, which is the same runs, and Newton's method by conjugate
 gradients on lazy problems until the gradient has shrunk by the tolerance β: the result may depend on what "solved"
@@ -49,25 +50,25 @@ matrix, which cost as much) and phases are medians.
 
 {markdown_table(rows)}
 
-{_solved(settings.solved.period, table)}
+{_solved(large, table)}
 
 ![Test accuracy with solved lazy problems](figures/adam.svg)
 
 *Left: test accuracy against evaluations of the gradient. Centre: accuracy on the training set of the network and of its
-linear proxy for large K with Adam; every {settings.solved.period} steps the network is re-linearised. Right: test
+linear proxy for large K with Adam; every {large} steps the network is re-linearised. Right: test
 accuracy at the end, with the tolerance β to which Newton's method solves lazy problems. Means over runs, and 95 %
 t-intervals.*"""
 
 
-def _solved(period: str, table: pd.DataFrame) -> str:
-    (row,) = table[table["cell"] == "solved"].to_dict("records")
+def _solved(large: str, table: pd.DataFrame) -> str:
+    (row,) = table[(table["method"] == "Adam") & (table["K"] > 1)].to_dict("records")
     if pd.isna(row["recorded"]):
-        return f"With K = {period} no phase came to its end."
+        return f"With K = {large} no phase came to its end."
     if row["recorded"] == 1 and row["proxy_train_accuracy_lowest"] == 1:
-        return f"""With K = {period} the proxy classified the whole training set correctly at the end of every phase of
+        return f"""With K = {large} the proxy classified the whole training set correctly at the end of every phase of
 every run, and its gradient had shrunk to at most {row["certificate_largest"]:.1g} of what it was."""
     if row["recorded"] < 1:
-        return f"""Of the phases with K = {period} only {row["recorded"]:.0%} were recorded at their ends: whether all
+        return f"""Of the phases with K = {large} only {row["recorded"]:.0%} were recorded at their ends: whether all
 were solved is **not known**."""
-    return f"""With K = {period} the lazy problems were **not** all solved: the proxy was down to
+    return f"""With K = {large} the lazy problems were **not** all solved: the proxy was down to
 {row["proxy_train_accuracy_lowest"]:.1%} on the training set at the end of a phase."""

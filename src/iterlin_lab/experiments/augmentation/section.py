@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.augmentation.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, percent
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table, percent
 
 ALIKE = {"flips_and_crops": "mirrored and shifted by up to 4 pixels", "shifts": "shifted by up to a pixel"}
 
@@ -15,7 +16,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     table, settings = tables["augmentation"], scale.augmentation
     rows = pd.DataFrame(
         {
-            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "K": table["K"].map(period_text),
             "runs": table["runs"],
             "diverged": table["diverged"],
             "updates": table["median_feature_updates"].map("{:g}".format),

@@ -30,7 +30,7 @@ class Augmented(Strict):
 
 
 def compared(augmented: Augmented) -> tuple[str, str]:
-    """K = 1, and the largest K of E-AUG."""
+    """K = 1, and the largest K of E-AUG, as they are spelt."""
     return "1", max(augmented.periods, key=parse_period)
 
 

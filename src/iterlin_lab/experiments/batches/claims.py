@@ -3,34 +3,26 @@
 Curves are the same if they are nowhere more than five points apart, which is what T's figure lets one see.
 """
 
+from functools import partial
+
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, any_diverged, apart, equivalent, paired
+from iterlin_lab.claims.verdicts import Claim, Evidence, Family, alike, any_diverged, apart
+from iterlin_lab.report.names import named
 
 FINAL = "network_final"
 CURVES, POINT = 0.05, 0.01
 
 
-def _periods(runs: pd.DataFrame, way: str) -> list[str]:
-    cells = (cell for cell in dict.fromkeys(runs["cell"]) if cell.startswith(f"{way}-"))
-    return [cell.removeprefix(f"{way}-") for cell in cells]
-
-
-def _as_gradient_descent(runs: pd.DataFrame, way: str, margin: float) -> Evidence | None:
-    periods = [period for period in _periods(runs, way) if period not in ("1", "inf")]
-    if any_diverged(runs, [f"{way}-{period}" for period in ("1", *periods)]):
-        return None
-    reference = (f"{way}-1", FINAL)
-    differences = {f"K = {period}": paired(runs, f"{way}-{period}", FINAL, reference) for period in periods}
-    return equivalent({name: d for name, d in differences.items() if d is not None}, margin)
+def _as_gradient_descent(runs: pd.DataFrame, margin: float, way: str) -> Evidence | None:
+    return alike(runs[runs["method"] == way], FINAL, margin)
 
 
 def _aligned(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    periods = _periods(runs, "mini")
-    if any_diverged(runs, [f"{way}-{period}" for way in ("full", "mini") for period in periods]):
+    if any_diverged(runs):
         return None
-    gaps = {f"K = {period}": runs.loc[runs["cell"] == f"mini-{period}", "largest_gap"] for period in periods}
-    return apart(gaps, margin)
+    mini = runs[runs["method"] == "mini"]
+    return apart({named(K=K): mini.loc[mini["K"] == K, "largest_gap"] for K in mini["K"].unique()}, margin)
 
 
 CLAIMS = (
@@ -41,7 +33,7 @@ CLAIMS = (
         "about the same",
         "difference from K = 1 after all steps for every finite K, equivalence",
         POINT,
-        lambda runs, margin: _as_gradient_descent(runs, "full", margin),
+        partial(_as_gradient_descent, way="full"),
     ),
     Claim(
         "E-BATCH-2",
@@ -50,7 +42,7 @@ CLAIMS = (
         "about the same",
         "difference from K = 1 after all steps for every finite K, equivalence",
         POINT,
-        lambda runs, margin: _as_gradient_descent(runs, "mini", margin),
+        partial(_as_gradient_descent, way="mini"),
     ),
     Claim(
         "E-BATCH-3",

@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.panels import band
-from iterlin_lab.figures.style import colour, label, percent
+from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.style import colour, percent
+from iterlin_lab.report.names import label
 
 STYLES = {"full": "-", "mini": ":"}
 
@@ -18,7 +19,7 @@ def batches(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), sharey=True)
     curves = tables["batches_curves"]
     for axes, way, title in zip(panels, ("full", "mini"), ("full batches", "mini-batches"), strict=False):
-        _lines(axes, curves[curves["cell"].str.startswith(way)], "step")
+        _lines(axes, curves[curves["method"] == way], "step")
         axes.set_title(title, fontsize=9)
         axes.set_xlabel("step t")
     _lines(panels[2], curves, "time")
@@ -32,10 +33,8 @@ def batches(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _lines(axes: Axes, curves: pd.DataFrame, x: str) -> None:
     """Both kinds of one K have its colour; that of mini-batches is so much larger."""
-    for cell, curve in curves[curves["step"] > 0].groupby("cell", sort=False):
-        way, period = str(cell).split("-")
-        colour_of_K, style = colour(period), STYLES[way]
-        band(axes, curve[x], curve, "network_test_accuracy", colour_of_K, linestyle=style, label=label(period))
+    for (way, K), curve in grouped(curves[curves["step"] > 0], ["method", "K"]):
+        band(axes, curve[x], curve, "network_test_accuracy", colour(K), linestyle=STYLES[way], label=label(K))
     axes.set_xscale("log")
 
 

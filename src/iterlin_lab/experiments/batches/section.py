@@ -5,17 +5,17 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.batches.settings import Scope
+from iterlin_lab.report.names import period_text
 from iterlin_lab.report.tables import markdown_table, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """Accuracies after all steps, and how far the curves of mini-batches are from those of full ones."""
     table, settings = tables["batches"], scale.batches
-    ways = table["cell"].str.split("-", expand=True)
     rows = pd.DataFrame(
         {
-            "batches": ways[0],
-            "K of full batches": ways[1],
+            "batches": table["method"],
+            "K of full batches": table["K"].map(period_text),
             "runs": table["runs"],
             "diverged": table["diverged"],
             "steps": table["median_steps"].map("{:g}".format),

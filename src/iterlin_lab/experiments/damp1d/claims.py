@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.claims.verdicts import Claim, Evidence, Family, equivalent, trend
+from iterlin_lab.report.names import named
 
 BLOCKS = 10
 MARGIN = 0.3  # a tenth of the RMS of the training targets, 2.98
@@ -30,7 +31,8 @@ def _in_blocks(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
 def _text(table: pd.DataFrame, what: str) -> str:
     """The first, the middle and the last λ."""
     shown = table.iloc[:, [0, table.shape[1] // 2, -1]]
-    found = ", ".join(f"{value:.3g} at λ = {damping:g}" for damping, value in shown.median().items())
+    middle = zip(shown.columns.to_numpy(), shown.median(), strict=True)
+    found = ", ".join(f"{value:.3g} at {named(damping=damping)}" for damping, value in middle)
     return f"median {what}: {found}"
 
 
@@ -52,7 +54,8 @@ def _rougher(runs: pd.DataFrame, margin: float) -> Evidence | None:
 def _best(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """The margin is in units of the RMSE, and so is what is said."""
     table = _in_blocks(_by_damping(runs, "test_rmse"), "min")
-    differences = {f"λ = {damping:g}": table[damping] - table.iloc[:, 0] for damping in table.columns[1:]}
+    largest, *others = table.columns.to_numpy()
+    differences = {named(damping=damping): table[damping] - table[largest] for damping in others}
     finite = {name: values for name, values in differences.items() if np.isfinite(values).all()}
     evidence = equivalent(finite, margin) if len(finite) == len(differences) else None
     return evidence and evidence._replace(text=_text(table, "best test RMSE in a block"))

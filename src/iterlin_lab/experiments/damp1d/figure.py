@@ -12,6 +12,7 @@ from iterlin_lab.data.quintic import quintic
 from iterlin_lab.figures.style import damping_colour
 
 Tables = Mapping[str, pd.DataFrame]
+WAY = ["damping", "step_size"]  # to damp
 TARGET = {"color": "black", "linewidth": 1.0, "linestyle": "--", "zorder": 4}
 
 
@@ -31,7 +32,7 @@ def errors(tables: Tables) -> Figure:
     bottom.axhline(_roughness_of_target(tables), **TARGET, label="the quintic itself")
     bottom.set_ylabel("roughness ∫|f''|")
     bottom.legend(loc="upper right", bbox_to_anchor=(0.78, 1))
-    bottom.set_xticks(at, [_label(cell) for cell in cells["cell"]])
+    bottom.set_xticks(at, [_label(*way) for way in cells[WAY].to_numpy()])
     bottom.set_xlabel("damping λ of the mean loss (T's is 2nλ), exact steps; and step size α at λ = 0")
     for axes in (top, middle, bottom):
         axes.axvline((cells["step_size"] == 1).sum() - 0.5, color="0.6", linewidth=0.8)
@@ -40,8 +41,9 @@ def errors(tables: Tables) -> Figure:
 
 def _every_run(axes: Axes, cells: pd.DataFrame, runs: pd.DataFrame, name: str) -> None:
     """Runs that have not failed, as points, with their mean, its interval and their median."""
-    for x, (cell, damping) in enumerate(zip(cells["cell"], cells["damping"], strict=True)):
-        values = runs.loc[(runs["cell"] == cell) & ~runs["failed"], name]
+    kept = runs[~runs["failed"]]
+    for x, (damping, step_size) in enumerate(cells[WAY].to_numpy()):
+        values = kept.loc[(kept["damping"] == damping) & (kept["step_size"] == step_size), name]
         spread = 0.3 * np.linspace(-1, 1, max(2, len(values)))[: len(values)]
         axes.plot(x + spread, values, ".", color=damping_colour(damping), markersize=2, alpha=0.5, rasterized=True)
     at = np.arange(len(cells))
@@ -76,11 +78,8 @@ def functions(tables: Tables) -> Figure:
     return figure
 
 
-def _label(cell: str) -> str:
-    kind, value = cell.split(" = ")
-    if kind == "α":
-        return f"α={value}"
-    return _power(float(value))
+def _label(damping: float, step_size: float) -> str:
+    return _power(damping) if step_size == 1 else f"α={step_size:g}"
 
 
 def _power(damping: float) -> str:

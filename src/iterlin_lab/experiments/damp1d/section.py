@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.damp1d.settings import Scope
+from iterlin_lab.report.names import named
 from iterlin_lab.report.tables import markdown_table
 
 
@@ -13,7 +14,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     table, section = tables["damp1d"], scale.damp1d
     rows = pd.DataFrame(
         {
-            "damping": table["cell"],
+            "damping": [_way(*way) for way in table[["damping", "step_size"]].to_numpy()],
             "T's λ": [f"{2 * section.num_train * damping:g}" for damping in table["damping"]],
             "runs": table["runs"],
             "failed": table["failed"],
@@ -45,6 +46,10 @@ the total variation of their slope (after T fig. 9, top).*
 
 *Functions of the first {section.num_drawn} initialisations, and the quintic (dashed; after T fig. 9, centre). Some
 leave the panels.*"""
+
+
+def _way(damping: float, step_size: float) -> str:
+    return named(damping=damping) if step_size == 1 else named(step_size=step_size)
 
 
 def _mean(table: pd.DataFrame, name: str) -> list[str]:

@@ -5,6 +5,7 @@ import pandas as pd
 
 from iterlin_lab.experiments.damp1d.settings import Scope
 from iterlin_lab.layout import Layout
+from iterlin_lab.tables import groups
 from iterlin_lab.tables.summaries import intervals
 
 DRAWN_POINTS = 200  # of a function
@@ -14,9 +15,8 @@ MEASURED = ("train_rmse", "test_rmse", "roughness")
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """All runs, a summary of each way to damp, and the functions that are drawn."""
     folder = layout.results / "damp1d"
-    runs = pd.read_csv(folder / "runs.csv")
-    drawn = pd.read_csv(folder / "drawn.csv")
-    thin = drawn.groupby(["cell", "run"], sort=False).cumcount() % -(-scale.damp1d.num_test // DRAWN_POINTS) == 0
+    runs, drawn = (pd.read_csv(folder / f"{name}.csv").drop(columns="cell") for name in ("runs", "drawn"))
+    thin = drawn.groupby(["damping", "run"], sort=False).cumcount() % -(-scale.damp1d.num_test // DRAWN_POINTS) == 0
     return {
         "damp1d": summary(runs),
         "damp1d_runs": runs,
@@ -25,17 +25,20 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell.
+    """A row a way to damp: λ, and the part of each step that is taken.
 
     Means are over the runs that have not failed, as in T fig. 9. Quantiles are over all runs, of which those that have
     failed count as worse than any other.
     """
     rows = []
-    for cell, group in runs.groupby("cell", sort=False):
-        kept, first = group[~group["failed"]], group.iloc[0]
+    for row, group in groups(runs, ["damping", "step_size"]):
+        kept = group[~group["failed"]]
         censored = group["test_rmse"].where(~group["failed"], np.inf)
-        row = {"cell": cell, "damping": first["damping"], "step_size": first["step_size"], "runs": len(group)}
-        row |= {"failed": int(group["failed"].sum()), "diverged": int((group["outcome"] == "diverged").sum())}
+        row |= {
+            "runs": len(group),
+            "failed": int(group["failed"].sum()),
+            "diverged": int((group["outcome"] == "diverged").sum()),
+        }
         row |= intervals(kept, *MEASURED) | {f"median_{name}": float(kept[name].median()) for name in MEASURED}
         row |= {"best": float(kept["test_rmse"].min()), "quantile_95": float(quantile(censored, 0.95))}
         rows.append(row)

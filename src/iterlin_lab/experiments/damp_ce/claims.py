@@ -9,12 +9,10 @@ FINAL = "network_final"
 
 def _rises(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """Along λ; without any λ of which a run did not fit the training set, as E-SWEEP-1 leaves out such K."""
-    runs = runs.assign(cell=runs["cell"].str.removeprefix("λ = "))
-    fitted = (runs["outcome"] == "fitted").groupby(runs["cell"]).all()
-    kept = sorted(fitted.index[fitted], key=float)
-    values = runs.pivot_table(index="run", columns="cell", values=FINAL).reindex(columns=kept)
-    means = ", ".join(f"{cell}: {100 * values[cell].mean():.1f}" for cell in kept)
-    left_out = ", ".join(sorted(fitted.index[~fitted], key=float))
+    fitted = (runs["outcome"] == "fitted").groupby(runs["damping"]).all()
+    values = runs.pivot_table(index="run", columns="damping", values=FINAL).reindex(columns=fitted.index[fitted])
+    means = ", ".join(f"{damping:g}: {100 * mean:.1f}" for damping, mean in values.mean().items())
+    left_out = ", ".join(map("{:g}".format, fitted.index[~fitted]))
     note = f". Left out, since some runs did not fit in time: λ = {left_out}" if left_out else ""
     return trend(values, f"mean accuracy in % by λ: {means}{note}")
 

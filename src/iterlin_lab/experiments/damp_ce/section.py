@@ -13,7 +13,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     table = tables["damp_ce"]
     rows = pd.DataFrame(
         {
-            "λ": table["cell"],
+            "λ": table["damping"].map("{:g}".format),
             **outcome_columns(table),
             "evaluations": table["median_evaluations"].map("{:g}".format),
             **phase_columns(table),

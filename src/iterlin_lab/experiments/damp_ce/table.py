@@ -4,19 +4,19 @@ import pandas as pd
 
 from iterlin_lab.experiments.damp_ce.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import read_cells
+from iterlin_lab.tables import by_period, read_cells, summarise
 from iterlin_lab.tables.phases import summarise_phases, with_phases
-from iterlin_lab.tables.summaries import summarise
+
+BY = ["damping"]
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """A cell a λ, as differences from K = 1 of E-SWEEP."""
-    runs, curves = (
-        read_cells(layout.results / "damp_ce", scale.damp_ce.dampings, table) for table in ("runs", "curves")
-    )
-    runs = with_phases(runs, curves)
-    gradient = read_cells(layout.results / "k_sweep", ["1"], "runs")
+    """A row a λ, with differences from K = 1 of E-SWEEP; and the runs."""
+    cells = {label: {"damping": float(label)} for label in scale.damp_ce.dampings}
+    runs, curves = (read_cells(layout.results / "damp_ce", cells, table) for table in ("runs", "curves"))
+    runs = with_phases(runs, curves, BY)
+    gradient = read_cells(layout.results / "k_sweep", by_period(["1"]), "runs")
     return {
-        "damp_ce": summarise(runs, reference=gradient).merge(summarise_phases(runs), on="cell"),
-        "damp_ce_runs": runs.assign(cell="λ = " + runs["cell"]),
+        "damp_ce": summarise(runs, gradient, BY).merge(summarise_phases(runs, BY), on=BY),
+        "damp_ce_runs": runs,
     }

@@ -7,63 +7,65 @@ mean of the slopes by least squares of single runs, and K are compared by paired
 Opposite to worse is no more than the margin worse, and to a flatter slope one that is not flatter by the margin.
 """
 
+import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, below, equivalent, estimate, points
-from iterlin_lab.settings import parse_period
+from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, below, equivalent, estimate, finite, points
+from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
 
-ONE, LARGE, LAZY, CONTROL = "K = 1", "K = 1e8", "K = inf", "control"
-LIMIT = 10_000_000
+LIMIT, LARGE, LAZY = 1e7, 1e8, np.inf
 POINT, SLOPE = 0.01, 0.05
 
 
-def _by_size(runs: pd.DataFrame, period: str, column: str) -> pd.DataFrame | None:
+def _at(runs: pd.DataFrame, K: float) -> pd.DataFrame:
+    return runs[(runs["method"] == "gradient") & (runs["K"] == K)]
+
+
+def _by_size(runs: pd.DataFrame, own: pd.DataFrame, column: str) -> pd.DataFrame | None:
     """A row a run and a column an n.
 
-    None if some run of this K or of K = 1 did not reach its own end. Lazy training is not expected to fit, so that only
-    divergence counts there.
+    None if some of these runs, or of those of K = 1, did not reach its own end. Lazy training is not expected to fit,
+    so that only divergence counts there.
     """
-    rows = runs[runs["period"].isin([ONE, period])]
-    cut_off = (rows["outcome"] == "diverged") | ((rows["outcome"] == "step_limit") & (rows["period"] != LAZY))
-    table = rows[rows["period"] == period].pivot(index="run", columns="n", values=column).dropna()
+    both = pd.concat([_at(runs, 1), own])
+    cut_off = (both["outcome"] == "diverged") | ((both["outcome"] == "step_limit") & (both["K"] != LAZY))
+    table = own.pivot(index="run", columns="n", values=column).dropna()
     return None if cut_off.any() or len(table) < MIN_RUNS else table
 
 
-def _mean(runs: pd.DataFrame, period: str, column: str) -> pd.Series | None:
+def _mean(runs: pd.DataFrame, own: pd.DataFrame, column: str) -> pd.Series | None:
     """Over n, by run; a slope is the same at all n."""
-    table = _by_size(runs, period, column)
+    table = _by_size(runs, own, column)
     return None if table is None else table.mean(axis=1)
 
 
 def _same_rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """None also if a single K up to the limit has runs that did not fit: the claim is on all of them."""
-    periods = [name for name in dict.fromkeys(runs["period"]) if name not in (ONE, LAZY, CONTROL)]
-    periods = [name for name in periods if parse_period(name.removeprefix("K = ")) <= LIMIT]
-    found = {period: _mean(runs, period, "slope_difference") for period in periods}
-    whole = {period: difference for period, difference in found.items() if difference is not None}
+    found = {name: _mean(runs, own, "slope_difference") for name, own in finite(runs, LIMIT).items()}
+    whole = {name: difference for name, difference in found.items() if difference is not None}
     evidence = equivalent(whole, margin) if len(whole) == len(found) else None
     return evidence and evidence._replace(text=_slopes(runs, whole))
 
 
 def _lazy_flatter(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    difference = _mean(runs, LAZY, "slope_difference")
+    difference = _mean(runs, _at(runs, LAZY), "slope_difference")
     if difference is None:
         return None
-    return Evidence(p_above(difference, 0), p_below(difference, margin), _slopes(runs, {LAZY: difference}))
+    return Evidence(p_above(difference, 0), p_below(difference, margin), _slopes(runs, {named(K=LAZY): difference}))
 
 
 def _slopes(runs: pd.DataFrame, differences: dict[str, pd.Series]) -> str:
     """In words, with 95 % t-intervals."""
-    parts = [f"exponent {runs.loc[runs['period'] == ONE, 'slope'].mean():.2f} at K = 1"]
-    for period, values in differences.items():
-        parts.append(f"difference of {period}: {estimate(values, '+.3f')}")
+    parts = [f"exponent {_at(runs, 1)['slope'].mean():.2f} at K = 1"]
+    for name, values in differences.items():
+        parts.append(f"difference of {name}: {estimate(values, '+.3f')}")
     return "; ".join(parts)
 
 
 def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """At all n at once (intersection-union); the opposite is that K = ∞ is not below at one of them (Bonferroni)."""
-    table = _by_size(runs, LAZY, "difference")
+    table = _by_size(runs, _at(runs, LAZY), "difference")
     if table is None:
         return None
     differences = [table[n] for n in table]
@@ -74,11 +76,11 @@ def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 
 def _large_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    return below(_mean(runs, LARGE, "difference"), margin)
+    return below(_mean(runs, _at(runs, LARGE), "difference"), margin)
 
 
 def _control_same(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    difference = _mean(runs, CONTROL, "difference")
+    difference = _mean(runs, runs[runs["method"] == "control"], "difference")
     return equivalent({} if difference is None else {"difference": difference}, margin)
 
 

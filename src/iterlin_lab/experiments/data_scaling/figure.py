@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from iterlin_lab.figures.panels import CROSS
-from iterlin_lab.figures.style import colour, label, percent
+from iterlin_lab.figures.panels import CROSS, grouped
+from iterlin_lab.figures.style import colour, percent
+from iterlin_lab.report.names import label
 
-CONTROL = "control"
-LOOK = {"inf": {"marker": "s"}, CONTROL: {"linestyle": "--", "markerfacecolor": "white"}}
+CONTROL = {"linestyle": "--", "markerfacecolor": "white"}
 APART = 1.025  # factor in n between neighbours, so that no interval hides another
 
 
@@ -27,11 +27,11 @@ def scaling(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _errors(axes: Axes, table: pd.DataFrame, slopes: pd.DataFrame) -> None:
-    for period, at, rows in _lines(table):
-        law = _exponent(slopes[slopes["period"] == period])
-        _line(axes, at, rows, "error", f"{_name(period)}: {law}", **_look(period))
+    for method, K, at, rows in _lines(table):
+        law = _exponent(slopes[(slopes["method"] == method) & (slopes["K"] == K)])
+        _line(axes, at, rows, "error", f"{_name(method, K)}: {law}", **_look(method, K))
         lost = (rows["diverged"] > 0).to_numpy()
-        axes.plot(at[lost], rows["error_mean"].to_numpy()[lost], **CROSS, color=_look(period)["color"])
+        axes.plot(at[lost], rows["error_mean"].to_numpy()[lost], **CROSS, color=colour(K))
     if table["diverged"].any():
         axes.plot([], [], **CROSS, color="0.35", label="some runs diverged")
     axes.set_yscale("log")
@@ -44,20 +44,20 @@ def _errors(axes: Axes, table: pd.DataFrame, slopes: pd.DataFrame) -> None:
 
 
 def _differences(axes: Axes, table: pd.DataFrame) -> None:
-    for period, at, rows in _lines(table):
-        if period != "K = 1":
-            _line(axes, at, rows, "difference", _name(period), **_look(period))
-    axes.axhline(0, color=colour("1"), linewidth=0.8)
+    for method, K, at, rows in _lines(table):
+        if (method, K) != ("gradient", 1):
+            _line(axes, at, rows, "difference", _name(method, K), **_look(method, K))
+    axes.axhline(0, color=colour(1), linewidth=0.8)
     axes.set_ylabel("difference from K = 1 in test accuracy, paired\n(points; stopped on validation data)")
     percent(axes)
     _size_axis(axes, table)
 
 
-def _lines(table: pd.DataFrame) -> Iterator[tuple[str, np.ndarray, pd.DataFrame]]:
-    """Of every K: its name, where its points are drawn, and its rows."""
-    groups = list(table.groupby("period", sort=False))
-    for place, (period, rows) in zip(np.arange(len(groups)) - (len(groups) - 1) / 2, groups, strict=True):
-        yield str(period), rows["n"].to_numpy() * APART**place, rows
+def _lines(table: pd.DataFrame) -> Iterator[tuple[str, float, np.ndarray, pd.DataFrame]]:
+    """The method and its K, where the points are drawn, and the rows."""
+    groups = list(grouped(table, ["method", "K"]))
+    for place, ((method, K), rows) in zip(np.arange(len(groups)) - (len(groups) - 1) / 2, groups, strict=True):
+        yield method, K, rows["n"].to_numpy() * APART**place, rows
 
 
 def _line(axes: Axes, at: np.ndarray, rows: pd.DataFrame, name: str, text: str, **look: Any) -> None:
@@ -66,14 +66,13 @@ def _line(axes: Axes, at: np.ndarray, rows: pd.DataFrame, name: str, text: str, 
     axes.errorbar(at, mean, (mean - low, high - mean), label=text, capsize=2.5, **look)
 
 
-def _look(period: str) -> dict[str, Any]:
-    """The control has the colour of K = 1, which it is."""
-    cell = period.removeprefix("K = ")
-    return {"color": colour("1" if cell == CONTROL else cell), "marker": "o", "linestyle": "-", **LOOK.get(cell, {})}
+def _look(method: str, K: float) -> dict[str, Any]:
+    look = {"color": colour(K), "marker": "s" if np.isinf(K) else "o", "linestyle": "-"}
+    return look | (CONTROL if method == "control" else {})
 
 
-def _name(period: str) -> str:
-    return "K = 1, other η (control)" if period == CONTROL else label(period.removeprefix("K = "))
+def _name(method: str, K: float) -> str:
+    return "K = 1, other η (control)" if method == "control" else label(K)
 
 
 def _exponent(slopes: pd.DataFrame) -> str:

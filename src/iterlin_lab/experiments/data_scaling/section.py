@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.data_scaling.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -58,8 +59,8 @@ at the same n, run by run. Means over runs and 95 % t-intervals; points at the s
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    cells = table["period"].str.removeprefix("K = ")
-    return ["1 (control)" if cell == "control" else NAMES.get(cell, cell) for cell in cells]
+    notes = table["method"].map({"gradient": "", "control": " (control)"})
+    return list(table["K"].map(period_text) + notes)
 
 
 def _steps(scale: Scope) -> str:

@@ -20,7 +20,7 @@ def _bounded(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 def _rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """A number a run, its mean over the numbers of examples, which share its draw."""
-    ratios = runs[runs["cell"] == LINEARISED].groupby("run")["ratio"].mean()
+    ratios = runs[runs["method"] == LINEARISED].groupby("run")["ratio"].mean()
     if len(ratios) < MIN_RUNS or ratios.isna().any():
         return None
     text = f"measured rate over 2γ²σ_min(J₀)²/n {estimate(ratios, '.3f')}"
@@ -35,7 +35,7 @@ CLAIMS = (
         "exp(−2γ²tσ_min(J₀)) of a sum over examples, where the square is missing",
         "every record of every trajectory, no excess beyond rounding",
         ROUNDING,
-        lambda runs, margin: _bounded(runs[runs["cell"] == LINEARISED], margin),
+        lambda runs, margin: _bounded(runs[runs["method"] == LINEARISED], margin),
     ),
     Claim(
         "L-DECAY-2",
@@ -44,7 +44,7 @@ CLAIMS = (
         "if Q(t) ≥ λ for all t",
         "every record of every trajectory, no excess beyond rounding",
         ROUNDING,
-        lambda runs, margin: _bounded(runs[runs["cell"] != LINEARISED], margin),
+        lambda runs, margin: _bounded(runs[runs["method"] != LINEARISED], margin),
     ),
     Claim(
         "L-DECAY-3",

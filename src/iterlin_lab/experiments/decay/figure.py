@@ -1,6 +1,5 @@
 """The figure of L-DECAY."""
 
-import re
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -8,6 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from iterlin_lab.figures.panels import grouped
 
 COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7")
 MARKERS = "osD^vPX*"
@@ -24,24 +25,19 @@ def decay(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _trajectories(axes: Axes, curves: pd.DataFrame) -> None:
-    cells = list(dict.fromkeys(curves["cell"]))
-    for number, cell in enumerate(cells):
-        shown, colour = curves[curves["cell"] == cell], COLOURS[number % len(COLOURS)]
+    for number, (exponent, shown) in enumerate(grouped(curves, "exponent")):
+        colour = COLOURS[number % len(COLOURS)]
         for _, curve in shown.groupby(["size", "run"]):
             axes.plot(curve["scaled_time"], np.exp(curve["log_loss"]), color=colour, linewidth=0.7, alpha=0.6)
-        axes.plot([], [], color=colour, label="f_lin" if cell == LINEARISED else _name(cell))
+        axes.plot([], [], color=colour, label="f_lin" if pd.isna(exponent) else f"f, γ = $N^{{-{exponent:g}}}$")
     end = np.array([0, curves["scaled_time"].max()])
     axes.plot(end, np.exp(-end), "--", color="black", zorder=4, label="bound exp(−2λt)")
     axes.set(yscale="log", xlabel="2λt", ylabel="training loss, L(t)/L(0)", ylim=(DRAWN, 3))
     axes.legend(loc="lower left")
 
 
-def _name(cell: str) -> str:
-    return "f, " + re.sub(r"N\^−(\S+)", r"$N^{-\1}$", cell)
-
-
 def _rates(axes: Axes, runs: pd.DataFrame) -> None:
-    linear = runs[runs["cell"] == LINEARISED]
+    linear = runs[runs["method"] == LINEARISED]
     for number, (size, rows) in enumerate(linear.groupby("size")):
         marker, colour = MARKERS[number % len(MARKERS)], COLOURS[number % len(COLOURS)]
         axes.plot(rows["expected"], rows["rate"], marker, color=colour, alpha=0.7, label=f"n = {size}")

@@ -31,7 +31,7 @@ the end against 2σ_min(J₀)²/(nN), both in the time γ²Nt, a point a seed.*"
 def _rows(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "flow of": ["f_lin" if cell == "linearised" else f"f, {cell}" for cell in table["cell"]],
+            "flow of": ["f_lin" if pd.isna(p) else f"f, γ = N^−{p:g}" for p in table["exponent"]],
             "n": table["size"],
             "runs": table["runs"],
             "above the bound": table["violated"],

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, any_diverged, equivalent, paired, points
-from iterlin_lab.settings import parse_period
 from iterlin_lab.statistics import p_above, p_below
 
 FRACTION, AROUND = 0.2, 0.1
@@ -11,17 +10,14 @@ ABOVE_CHANCE = 0.1  # in the cosine
 DISTANCE = "distance_ntk"
 
 
-def _large(runs: pd.DataFrame) -> str | None:
-    """The large K, if there are runs of it and of K = 1, and none diverged."""
-    cells = list(dict.fromkeys(runs["cell"]))
-    if "1" not in cells or len(cells) < 2 or any_diverged(runs, cells):
-        return None
-    return max(cells, key=parse_period)
+def _large(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the large K; none if a run of it or of K = 1 diverged."""
+    return runs[(runs["K"] > 1) & (not any_diverged(runs))]
 
 
 def _of_large(runs: pd.DataFrame, columns: list[str]) -> pd.DataFrame | None:
     """These columns of its runs; None if one is missing, or there are too few."""
-    values = runs.loc[runs["cell"] == _large(runs), columns]
+    values = _large(runs)[columns]
     return None if len(values) < MIN_RUNS or values.isna().to_numpy().any() else values
 
 
@@ -42,8 +38,7 @@ def _above_chance(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 
 def _moves_further(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    large = _large(runs)
-    difference = None if large is None else paired(runs, "1", DISTANCE, (large, DISTANCE))
+    difference = paired(runs[runs["K"] == 1], _large(runs), DISTANCE)
     if difference is None:
         return None
     return Evidence(p_above(difference, 0), p_below(difference, margin), f"difference {points(difference)} hundredths")

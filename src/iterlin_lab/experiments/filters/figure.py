@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 from iterlin_lab.experiments.filters.claims import AROUND, FRACTION
 from iterlin_lab.experiments.filters.kernel_figure import FIGURES as KERNELS
-from iterlin_lab.figures.panels import band
-from iterlin_lab.figures.style import colour, label
+from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.style import colour
+from iterlin_lab.report.names import label
 
 Tables = Mapping[str, pd.DataFrame]
 MAPS = {1: "PuOr", 3: "gray"}  # by the channels of an image; of three, each is on the grey scale
@@ -29,16 +30,16 @@ def grid(tables: Tables) -> Figure:
     limit = float(table["change"].abs().max())
     norm = Normalize(-limit, limit)
     channels = table["channel"].nunique()
-    blocks = list(table.groupby("cell", sort=False))
+    blocks = list(grouped(table))
     count, steps = table["filter"].nunique(), sorted(table["step"].unique())
     size = (SIDE * len(steps) + 2.0, SIDE * count * len(blocks) + 1.0)
     figure, panels = plt.subplots(count * len(blocks), len(steps), figsize=size, squeeze=False)
-    for i, (cell, block) in enumerate(blocks):
+    for i, (K, block) in enumerate(blocks):
         rows = panels[i * count : (i + 1) * count]
         for number, line in enumerate(rows, 1):
             line[0].set_ylabel(f"filter {number}", rotation=0, ha="right", va="center", fontsize=8)
         rows[count // 2, 0].annotate(
-            label(str(cell)), (-1.15, 0.5), xycoords="axes fraction", ha="right", va="center", color=colour(str(cell))
+            label(K), (-1.15, 0.5), xycoords="axes fraction", ha="right", va="center", color=colour(K)
         )
         for axes, image in zip(rows.flat, _images(block), strict=True):
             _draw(axes, image, norm)
@@ -74,9 +75,9 @@ def similarity(tables: Tables) -> Figure:
     """How similar K = 1's change is along training to the large K's final one, and how far from it."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8), sharex=True)
     curves, runs = tables["filters_similarity"], tables["filters_runs"].dropna(subset="fraction")
-    cell = str(curves["cell"].iloc[0])
+    large = curves["K"].iloc[0]
     for axes, name in ((left, "similarity"), (right, "distance")):
-        band(axes, curves["fraction_mean"], curves, name, colour("1"), label="K = 1, mean and 95 % interval")
+        band(axes, curves["fraction_mean"], curves, name, colour(1), label="K = 1, mean and 95 % interval")
         text = f"{FRACTION:.0%} ± {AROUND:.0%} of training"
         axes.axvspan(FRACTION - AROUND, FRACTION + AROUND, color=CLAIMED, alpha=0.35, linewidth=0, zorder=0, label=text)
         axes.set_xscale("log")
@@ -84,10 +85,10 @@ def similarity(tables: Tables) -> Figure:
         axes.set_xlabel("part of K = 1's training (%)")
     null = (curves[f"null_{end}_mean"] for end in ("low", "high"))
     left.fill_between(curves["fraction_mean"], *null, color="0.5", alpha=0.3, linewidth=0, label="95 % of permutations")
-    look = {"color": colour(cell), "linestyle": "", "zorder": 4}
+    look = {"color": colour(large), "linestyle": "", "zorder": 4}
     left.plot(runs["fraction"], runs["similarity"], marker="v", label="largest of a run", **look)
     right.plot(runs["closest_fraction"], runs["closest_distance"], marker="^", label="smallest of a run", **look)
-    left.set_ylabel(f"cosine with the final change of {label(cell)}")
+    left.set_ylabel(f"cosine with the final change of {label(large)}")
     right.set_ylabel("distance from the same final change,\nrelative to its length")
     left.legend(loc="best", fontsize=8)
     right.legend(loc="lower left", fontsize=8)

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from iterlin_lab.figures.panels import band
-from iterlin_lab.figures.style import colour, label
+from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.style import colour
+from iterlin_lab.report.names import label
 
 PARTS = {"layer1": ("layer 1", "-"), "layer2": ("layer 2", "--"), "rest": ("later layers", ":")}
 LAYERS = {"layer1": ("layer 1", "-"), "layer2": ("layer 2", "--")}
@@ -20,11 +21,11 @@ def kernels(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, panels = plt.subplots(2, 2, figsize=(9.6, 6.4), sharex=True)
     (whole, parts), (alignment, cka) = panels
     curves = tables["kernels_curves"]
-    for cell, curve in curves.groupby("cell", sort=False):
-        look = {"color": colour(str(cell)), "marker": "o" if cell == "1" else "s", "markersize": 3}
-        _lines(whole, curve, look, {"distance_ntk": (label(str(cell)), "-")})
+    for K, curve in grouped(curves):
+        look = {"color": colour(K), "marker": "o" if K == 1 else "s", "markersize": 3}
+        _lines(whole, curve, look, {"distance_ntk": (label(K), "-")})
         _lines(parts, curve, look, {f"distance_{name}": part for name, part in PARTS.items()})
-        _lines(alignment, curve, look, {"alignment": (label(str(cell)), "-")})
+        _lines(alignment, curve, look, {"alignment": (label(K), "-")})
         _lines(cka, curve, look, {f"cka_{name}": layer for name, layer in LAYERS.items()})
     whole.legend()
     for axes, names in ((parts, PARTS), (cka, LAYERS)):  # what the colours are is said on the left

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.filters.settings import Scope
-from iterlin_lab.report.tables import ENDS, NAMES, interval_text, interval_texts, markdown_table
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import ENDS, interval_text, interval_texts, markdown_table
 
 QUANTITIES = {
     "fraction": ("part of training where the cosine is largest", "{:.0%}"),
@@ -38,7 +38,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 
 def _filters(scale: Scope, table: pd.DataFrame, runs: pd.DataFrame) -> str:
     settings, augmented = scale.filters, scale.augmentation
-    large = compared(augmented)[1]
+    large = period_text(table["K"].iloc[0])
     lost = int((runs["outcome"] == "diverged").sum())
     note = f" {lost} of the {len(runs)} runs diverged, and are left out." if lost else ""
     rows = pd.DataFrame(
@@ -53,7 +53,7 @@ def _filters(scale: Scope, table: pd.DataFrame, runs: pd.DataFrame) -> str:
     return f"""## E-FILTER: first-layer filters along training
 
 After T fig. 6, from the networks of E-AUG: the filters of the first layer minus their initial values. The change
-at K = 1, all along training, is compared with the final one at K = {NAMES.get(large, large)} of the same run, by the
+at K = 1, all along training, is compared with the final one at K = {large} of the same run, by the
 cosine of the angle between them (all filters as one vector). The null has the latter's filters in
 {settings.num_permutations} random orders, and its largest cosine along training too. The cosine ignores how long the
 changes are; distances do not, and like lengths are relative to the length of that final one.
@@ -77,8 +77,8 @@ and the smallest of each run; the grey band holds 95 % of permutations. Means ov
 
 def _kernels(scale: Scope, table: pd.DataFrame) -> str:
     settings = scale.filters
-    rows = {
-        "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+    rows: dict[str, pd.Series | list[str]] = {
+        "K": table["K"].map(period_text),
         "runs": table["runs"],
         "diverged": table["diverged"],
     }

@@ -6,8 +6,8 @@ import pandas as pd
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.filters.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import read_cells
-from iterlin_lab.tables.summaries import interval, intervals, mean_curves
+from iterlin_lab.tables import by_period, groups, mean_curves, read_cells
+from iterlin_lab.tables.summaries import interval, intervals
 
 MOST_SIMILAR = ("fraction", "similarity", "null_largest", "size", "closest_fraction", "closest_distance")
 MOST_SIMILAR += ("similarity_final", "size_final")
@@ -15,24 +15,25 @@ MOST_SIMILAR += ("similarity_final", "size_final")
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """The filters to draw, their similarity along training and where it is largest; kernels along training and runs."""
-    folder, cells = layout.results / "filters", compared(scale.augmentation)
+    folder, cells = layout.results / "filters", by_period(compared(scale.augmentation))
     drawn, similarity, kernels = (
-        pd.read_csv(folder / f"{name}.csv", dtype={"cell": str}) for name in ("filters", "similarity", "kernels")
+        pd.read_csv(folder / f"{name}.csv", dtype={"cell": float}).rename(columns={"cell": "K"})
+        for name in ("filters", "similarity", "kernels")
     )
+    runs = read_cells(layout.results / "augmentation", cells, "runs")[["K", "run", "outcome"]]
     similarity = with_distances(similarity).assign(
-        cell=cells[1], fraction=similarity["step"] / scale.augmentation.num_steps
+        K=runs["K"].max(), fraction=similarity["step"] / scale.augmentation.num_steps
     )
-    ends = kernels.groupby(["cell", "run"], sort=False).tail(1).drop(columns="step")
-    runs = read_cells(layout.results / "augmentation", list(cells), "runs")[["cell", "run", "outcome"]]
-    runs = runs.merge(ends, how="left", on=["cell", "run"])
-    runs = runs.merge(most_similar(similarity), how="left", on=["cell", "run"])
+    ends = kernels.groupby(["K", "run"], sort=False).tail(1).drop(columns="step")
+    runs = runs.merge(ends, how="left", on=["K", "run"])
+    runs = runs.merge(most_similar(similarity), how="left", on=["K", "run"])
     return {
         "filters_drawn": drawn,
-        "filters": _most_similar_on_average(runs[runs["cell"] == cells[1]]),
-        "filters_similarity": mean_curves(similarity),
+        "filters": _most_similar_on_average(runs[runs["K"] == runs["K"].max()]),
+        "filters_similarity": mean_curves(similarity, ["K"]),
         "filters_runs": runs,
-        "kernels": _at_the_end(runs, [name for name in ends.columns if name not in ("cell", "run")]),
-        "kernels_curves": mean_curves(kernels),
+        "kernels": _at_the_end(runs, [name for name in ends.columns if name not in ("K", "run")]),
+        "kernels_curves": mean_curves(kernels, ["K"]),
     }
 
 
@@ -43,31 +44,29 @@ def with_distances(similarity: pd.DataFrame) -> pd.DataFrame:
 
 
 def most_similar(similarity: pd.DataFrame) -> pd.DataFrame:
-    """Per cell and run, the row with the largest similarity.
+    """Per K and run, the row with the largest similarity.
 
     With `similarity_final` and `size_final` of its last row, and `closest_fraction` and `closest_distance` of the one
     with the smallest distance, which the lengths of the changes enter too.
     """
     known = similarity.dropna()
-    groups = known.groupby(["cell", "run"], sort=False)
-    found = known.loc[groups["similarity"].idxmax()].set_index(["cell", "run"])
+    groups = known.groupby(["K", "run"], sort=False)
+    found = known.loc[groups["similarity"].idxmax()].set_index(["K", "run"])
     ends = groups[["similarity", "size"]].last().add_suffix("_final")
-    closest = known.loc[groups["distance"].idxmin()].set_index(["cell", "run"])[["fraction", "distance"]]
+    closest = known.loc[groups["distance"].idxmin()].set_index(["K", "run"])[["fraction", "distance"]]
     return found.join(ends).join(closest.add_prefix("closest_"))[list(MOST_SIMILAR)].reset_index()
 
 
 def _most_similar_on_average(runs: pd.DataFrame) -> pd.DataFrame:
     """A row a quantity: mean and interval over runs."""
-    return pd.DataFrame(
-        {"cell": runs["cell"].iloc[0], "quantity": name} | interval(runs[name]) for name in MOST_SIMILAR
-    )
+    return pd.DataFrame({"K": runs["K"].iloc[0], "quantity": name} | interval(runs[name]) for name in MOST_SIMILAR)
 
 
 def _at_the_end(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """A row a K: its runs, and means and intervals of what is known at the ends of those that did not diverge."""
     rows = []
-    for cell, group in runs.groupby("cell", sort=False):
+    for row, group in groups(runs, ["K"]):
         ended = group["outcome"] != "diverged"
-        row = {"cell": cell, "runs": len(group), "diverged": int(np.sum(~ended))}
+        row |= {"runs": len(group), "diverged": int(np.sum(~ended))}
         rows.append(row | intervals(group[ended], *names))
     return pd.DataFrame(rows)

@@ -5,17 +5,20 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.finer_flow.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """The changes by K: their mean, and the largest of a run."""
     rows = []
-    for cell, group in tables["finer_flow"].groupby("cell", sort=False):
+    table = tables["finer_flow"]
+    for K in table["K"].unique():
+        group = table[table["K"] == K]
         change = 100 * group["network_validation_stopped_change"]
         rows.append(
             {
-                "K": NAMES.get(str(cell), str(cell)),
+                "K": period_text(K),
                 "runs": len(group),
                 "evaluations": f"{group['evaluations_coarse'].median():g} → {group['evaluations'].median():g}",
                 "estimated error": f"{group['error_estimate_coarse'].max():.0%} → {group['error_estimate'].max():.0%}",

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Fraction, Periods, Strict
+from iterlin_lab.settings.base import Fraction, Periods, Strict, parse_period
 from iterlin_lab.settings.shared import Shared
 
 
@@ -31,6 +31,6 @@ def check(scale: Scope) -> None:
         raise ValueError("experiments.finer must be empty: the k_sweep.solver is no flow, whose error could be smaller")
     if finer.tolerance >= coarse:
         raise ValueError(f"finer_flow.tolerance must be below that of k_sweep.solver, {coarse}")
-    if not set(finer.periods) <= set(sweep.periods):
+    if not {*map(parse_period, finer.periods)} <= {*map(parse_period, sweep.periods)}:
         raise ValueError("finer_flow.periods must be among k_sweep.periods: the same runs are compared")
     require_as_many("finer_flow", finer.num_seeds, sweep)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.flow_check.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table
 from iterlin_lab.runs.recipes import learning_rate
 from iterlin_lab.settings import parse_period
 
@@ -45,12 +46,12 @@ def _reach(scale: Scope, rate: float, check: pd.DataFrame, runs: pd.DataFrame) -
     longest = rate * max(map(parse_period, set(scale.k_sweep.periods) - {"inf"}))
     if longest <= compared:
         return ""
-    cell, estimate = max(zip(runs["cell"], runs["error_estimate"].fillna(0), strict=True), key=lambda pair: pair[1])
+    K, estimate = max(zip(runs["K"], runs["error_estimate"].fillna(0), strict=True), key=lambda pair: pair[1])
     return f"""
 
 The comparison goes up to the time ηt = {compared:g}; the longest finite phase of E-SWEEP lasts ηK = {longest:g}.
 Beyond what was compared, the accuracy of the flow rests on its own estimate, which was at most {estimate:.0%} in a
-run (K = {NAMES.get(cell, cell)})."""
+run (K = {period_text(K)})."""
 
 
 def _stability(scale: Scope, sweep: pd.DataFrame) -> str:
@@ -60,6 +61,6 @@ def _stability(scale: Scope, sweep: pd.DataFrame) -> str:
     if sharpest < 2:
         return f"""In E-SWEEP above, ηλ_max was at most {sharpest:.2g}: explicit steps would be stable (ηλ_max < 2)
 everywhere, and the flow stands for them."""
-    unstable = ", ".join(NAMES.get(cell, str(cell)) for cell in sweep.loc[sweep["max_eta_lambda_max"] >= 2, "cell"])
+    unstable = ", ".join(map(period_text, sweep.loc[sweep["max_eta_lambda_max"] >= 2, "K"]))
     return f"""In E-SWEEP above, ηλ_max reached {sharpest:.2g}: explicit steps would be unstable (ηλ_max ≥ 2) for
 K = {unstable}. **There the flow is not those steps.**"""

@@ -3,33 +3,49 @@
 The margin is one point, which is what T calls comparable. K counts steps of the scale's own learning rate.
 """
 
+import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, below, equivalent, paired, some_above
-from iterlin_lab.settings import parse_period
+from iterlin_lab.claims.verdicts import (
+    Claim,
+    Evidence,
+    Family,
+    any_diverged,
+    below,
+    equivalent,
+    finite,
+    paired,
+    some_above,
+)
+from iterlin_lab.report.names import named
 
 NETWORK, PROXY = "network_validation_stopped", "proxy_validation_stopped"
-GD = ("1", NETWORK)
-LIMIT = 10_000
+LIMIT, LARGE = 1e4, 1e8
 POINT = 0.01
 
 
-def _differences(runs: pd.DataFrame, largest: float = float("inf")) -> tuple[dict[str, pd.Series], list[str]]:
+def _at(runs: pd.DataFrame, K: float) -> pd.DataFrame:
+    return runs[runs["K"] == K]
+
+
+def _tgn(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs["method"] == "TGN"]
+
+
+def _differences(runs: pd.DataFrame, largest: float = np.inf) -> tuple[dict[str, pd.Series], list[str]]:
     """Differences from K = 1 per finite K > 1 whose runs all fitted the training set; and the K left out.
 
     There are none if a run of K = 1 diverged.
     """
-    found, left_out = {}, []
-    if (runs.loc[runs["cell"] == "1", "outcome"] == "diverged").any():
+    found, left_out, one = {}, [], _at(runs, 1)
+    if any_diverged(one):
         return found, left_out
-    for cell in dict.fromkeys(runs["cell"]):
-        if cell in ("1", "tgn", "inf") or parse_period(cell) > largest:
-            continue
-        difference = paired(runs, cell, NETWORK, GD)
-        if (runs.loc[runs["cell"] == cell, "outcome"] == "fitted").all() and difference is not None:
-            found[f"K = {cell}"] = difference
+    for name, rows in finite(runs, largest).items():
+        difference = paired(rows, one, NETWORK)
+        if (rows["outcome"] == "fitted").all() and difference is not None:
+            found[name] = difference
         else:
-            left_out.append(f"K = {cell}")
+            left_out.append(name)
     return found, left_out
 
 
@@ -39,29 +55,29 @@ def _follows(runs: pd.DataFrame, margin: float) -> Evidence | None:
     return equivalent(differences, margin, note)
 
 
-def _difference(runs: pd.DataFrame, cell: str, reference: str) -> pd.Series | None:
+def _difference(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.Series | None:
     """None if a run met its step limit or diverged: what it would have come to is not known."""
-    cut_off = runs["cell"].isin([cell, reference]) & runs["outcome"].isin(["step_limit", "diverged"])
-    return None if cut_off.any() else paired(runs, cell, NETWORK, (reference, NETWORK))
+    cut_off = pd.concat([runs, reference])["outcome"].isin(["step_limit", "diverged"])
+    return None if cut_off.any() else paired(runs, reference, NETWORK)
 
 
 def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """Lazy training is not expected to fit, so that only divergence counts."""
-    diverged = runs["cell"].isin(["inf", "1"]) & (runs["outcome"] == "diverged")
-    return None if diverged.any() else below(paired(runs, "inf", PROXY, GD), margin)
+    lazy, one = _at(runs, np.inf), _at(runs, 1)
+    return None if any_diverged(lazy, one) else below(paired(lazy, one, PROXY, NETWORK), margin)
 
 
 def _large_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    return below(_difference(runs, "1e8", "1"), margin)
+    return below(_difference(_at(runs, LARGE), _at(runs, 1)), margin)
 
 
 def _large_is_tgn(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    difference = _difference(runs, "1e8", "tgn")
-    return equivalent({} if difference is None else {"K = 1e8": difference}, margin)
+    difference = _difference(_at(runs, LARGE), _tgn(runs))
+    return equivalent({} if difference is None else {named(K=LARGE): difference}, margin)
 
 
 def _tgn_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    return below(_difference(runs, "tgn", "1"), margin)
+    return below(_difference(_tgn(runs), _at(runs, 1)), margin)
 
 
 CLAIMS = (

@@ -1,6 +1,6 @@
 """The figures of E-SWEEP."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,8 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.panels import CROSS, band, mean_points
-from iterlin_lab.figures.style import colour, label, line_style, percent
+from iterlin_lab.figures.panels import CROSS, band, grouped, mean_points
+from iterlin_lab.figures.style import colour, line_style, percent
+from iterlin_lab.report.names import label, tick
 
 Tables = Mapping[str, pd.DataFrame]
 FIRST = 0.7  # where step 0 is drawn, which has no place on a logarithmic axis
@@ -23,8 +24,8 @@ READINGS = {
 def curves(tables: Tables) -> Figure:
     """T fig. 3: test accuracy of the network against steps, a line per K."""
     figure, axes = plt.subplots(figsize=(6.4, 3.8))
-    for cell, curve in _cells(tables["k_sweep_curves"]):
-        _band(axes, curve, "network_test_accuracy", cell, label=label(cell))
+    for K, curve in grouped(tables["k_sweep_curves"]):
+        _band(axes, curve, "network_test_accuracy", K, label=label(K))
     _crosses(axes, tables["k_sweep_curves"], tables["k_sweep_runs"].query("outcome == 'diverged'"))
     _step_axis(axes, tables["k_sweep_curves"])
     axes.set_ylabel("test accuracy of the network (%)")
@@ -34,11 +35,11 @@ def curves(tables: Tables) -> Figure:
 
 
 def _crosses(axes: Axes, curves: pd.DataFrame, diverged: pd.DataFrame) -> None:
-    """Where the mean of a cell loses a run."""
-    ends = diverged.merge(curves, left_on=["cell", "steps"], right_on=["cell", "step"])
-    for cell, rows in _cells(ends):
+    """Where the mean of a K loses a run."""
+    ends = diverged.merge(curves, left_on=["K", "steps"], right_on=["K", "step"])
+    for K, rows in grouped(ends):
         at = np.maximum(rows["step"], FIRST)
-        axes.plot(at, rows["network_test_accuracy_mean"], **CROSS, color=colour(cell))
+        axes.plot(at, rows["network_test_accuracy_mean"], **CROSS, color=colour(K))
     if len(ends):
         axes.plot([], [], **CROSS, color="0.35", label="a run diverged")
 
@@ -47,7 +48,7 @@ def accuracy(tables: Tables) -> Figure:
     """Test accuracy against K, in three readings, with every run of the first; and its difference from K = 1."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.6), width_ratios=(3, 2))
     _readings(left, tables["k_sweep"], tables["k_sweep_runs"])
-    _differences(right, tables["k_sweep"].query("cell not in ('1', 'inf')"))
+    _differences(right, tables["k_sweep"].query("K != 1 and K != inf"))
     return figure
 
 
@@ -57,10 +58,10 @@ def _readings(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
         _points(axes, at + shift, table, name, marker)
         axes.plot([], [], marker, color="0.35", label=text)
     first = next(iter(READINGS))
-    for x, (cell, group) in zip(at - 0.32, _cells(runs), strict=True):
-        axes.plot(np.full(len(group), x), group[first], "_", color=colour(cell), alpha=0.6)
+    for x, (K, group) in zip(at - 0.32, grouped(runs), strict=True):
+        axes.plot(np.full(len(group), x), group[first], "_", color=colour(K), alpha=0.6)
     axes.plot([], [], "_", color="0.35", label="single runs of the first reading")
-    _cell_axis(axes, table)
+    _period_axis(axes, table)
     axes.set_ylabel("test accuracy of the network (%)")
     percent(axes)
     axes.legend(loc="lower left")
@@ -68,18 +69,18 @@ def _readings(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
 
 def _differences(axes: Axes, table: pd.DataFrame) -> None:
     _points(axes, np.arange(len(table)), table, "difference", "o")
-    axes.axhline(0, color=colour("1"), linewidth=0.8)
-    _cell_axis(axes, table)
+    axes.axhline(0, color=colour(1), linewidth=0.8)
+    _period_axis(axes, table)
     axes.set_ylabel("difference from K = 1, paired\n(points; stopped on validation data)")
     percent(axes)
 
 
 def _points(axes: Axes, at: np.ndarray, table: pd.DataFrame, name: str, marker: str) -> None:
-    mean_points(axes, at, table, name, [colour(cell) for cell in table["cell"]], marker)
+    mean_points(axes, at, table, name, [colour(K) for K in table["K"]], marker)
 
 
-def _cell_axis(axes: Axes, table: pd.DataFrame) -> None:
-    names = (label(cell).removeprefix("K = ") for cell in table["cell"])
+def _period_axis(axes: Axes, table: pd.DataFrame) -> None:
+    names = map(tick, table["K"])
     counts = zip(table["diverged"], table["runs"], strict=True)
     notes = (f"\n{bad} of {runs}\ndiverged" if bad else "" for bad, runs in counts)
     axes.set_xticks(range(len(table)), [name + note for name, note in zip(names, notes, strict=True)])
@@ -88,13 +89,12 @@ def _cell_axis(axes: Axes, table: pd.DataFrame) -> None:
 
 def proxy(tables: Tables) -> Figure:
     """The network against the linear proxy that is trained in its place (as T fig. 2), for the largest K."""
-    cells = [cell for cell in tables["k_sweep"]["cell"] if cell not in ("tgn", "1")][-3:]
-    figure, panels = plt.subplots(1, len(cells), figsize=(2.6 * len(cells) + 0.4, 2.9), sharey=True, squeeze=False)
-    for axes, cell in zip(panels[0], map(str, cells), strict=True):
-        curve = tables["k_sweep_curves"].query("cell == @cell")
-        _band(axes, curve, "network_test_accuracy", cell, label="network", style="-")
-        _band(axes, curve, "proxy_test_accuracy", cell, label="linear proxy", style=":")
-        axes.set_title(label(cell), fontsize=9)
+    curves = list(grouped(tables["k_sweep_curves"].query("K > 1")))[-3:]
+    figure, panels = plt.subplots(1, len(curves), figsize=(2.6 * len(curves) + 0.4, 2.9), sharey=True, squeeze=False)
+    for axes, (K, curve) in zip(panels[0], curves, strict=True):
+        _band(axes, curve, "network_test_accuracy", K, label="network", style="-")
+        _band(axes, curve, "proxy_test_accuracy", K, label="linear proxy", style=":")
+        axes.set_title(label(K), fontsize=9)
         _step_axis(axes, curve)
         percent(axes)
     panels[0][0].set_ylabel("test accuracy (%)")
@@ -111,8 +111,8 @@ def movement(tables: Tables) -> Figure:
     }
     figure, panels = plt.subplots(1, 3, figsize=(9.4, 3.2))
     for axes, (name, text) in zip(panels, quantities.items(), strict=True):
-        for cell, curve in _cells(tables["k_sweep_curves"]):
-            _band(axes, curve, name, cell, label=label(cell))
+        for K, curve in grouped(tables["k_sweep_curves"]):
+            _band(axes, curve, name, K, label=label(K))
         _step_axis(axes, tables["k_sweep_curves"])
         axes.set_ylabel(text)
         axes.set_yscale("symlog", linthresh=1 if name == "feature_updates" else 1e-2)
@@ -129,13 +129,9 @@ FIGURES = {
 }
 
 
-def _cells(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    return ((str(cell), rows) for cell, rows in table.groupby("cell", sort=False))
-
-
-def _band(axes: Axes, curve: pd.DataFrame, name: str, cell: str, label: str, style: str | None = None) -> None:
+def _band(axes: Axes, curve: pd.DataFrame, name: str, K: float, label: str, style: str | None = None) -> None:
     steps = np.maximum(curve["step"], FIRST)
-    band(axes, steps, curve, name, colour(cell), linestyle=style or line_style(cell), label=label)
+    band(axes, steps, curve, name, colour(K), linestyle=style or line_style(K), label=label)
 
 
 def _step_axis(axes: Axes, curve: pd.DataFrame) -> None:

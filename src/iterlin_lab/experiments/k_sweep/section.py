@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.k_sweep.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -23,7 +24,7 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
     """How the runs of every K ended, and their accuracies."""
     rows = pd.DataFrame(
         {
-            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "K": table["K"].map(period_text),
             **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
             "updates": table["median_feature_updates"].map("{:g}".format),
@@ -35,7 +36,7 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
             "proxy at the end": percent(table, "proxy_final"),
         }
     )
-    tgn = table[table["cell"] == "tgn"].iloc[0]
+    tgn = table[table["method"] == "TGN"].iloc[0]
     certificate = f"‖g‖ ≤ {scale.tgn_baseline.solver.tolerance:g}·‖g_s‖"
     if tgn["last_phase_ended"] == tgn["runs"]:
         baseline = (

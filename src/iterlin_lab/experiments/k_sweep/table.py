@@ -7,27 +7,30 @@ import pandas as pd
 
 from iterlin_lab.experiments.k_sweep.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import read_cells
-from iterlin_lab.tables import ACCURACIES, mean_curves, summarise
+from iterlin_lab.report.names import period_text
+from iterlin_lab.tables import ACCURACIES, Cells, by_period, mean_curves, read_cells, summarise
+
+BY = ["method", "K"]
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """Every K, and truncated Gauss–Newton: a row a cell, the runs, and their curves."""
-
-    def sweep(table: str) -> pd.DataFrame:
-        own = read_cells(layout.results / "k_sweep", scale.k_sweep.periods, table)
-        tgn = read_cells(layout.results / "tgn_baseline", ["tgn"], table)
-        return pd.concat([own, tgn], ignore_index=True)
-
-    runs = sweep("runs")
+    """Every K, and truncated Gauss–Newton: a row for each, the runs, and their curves."""
+    cells = sweep_cells(scale)
+    runs, curves = (read_cells(layout.results, cells, table) for table in ("runs", "curves"))
     return {
-        "k_sweep": summarise(runs, reference=runs[runs["cell"] == "1"]),
+        "k_sweep": summarise(runs, runs[runs["K"] == 1], BY),
         "k_sweep_runs": runs,
-        "k_sweep_curves": mean_curves(sweep("curves")),
+        "k_sweep_curves": mean_curves(curves, BY),
     }
 
 
+def sweep_cells(scale: Any) -> Cells:
+    """The folders of the sweep and of its baseline, below those of all results."""
+    own = by_period(scale.k_sweep.periods, "k_sweep/", method="gradient")
+    return {**own, "tgn_baseline/tgn": {"method": "TGN"}}
+
+
 def metrics(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """The test accuracies of every cell."""
-    rows = tables["k_sweep"].iterrows()
-    return {"test_accuracy": {row["cell"]: {name: row[f"{name}_mean"] for name in ACCURACIES} for _, row in rows}}
+    """The test accuracies of every K."""
+    found = tables["k_sweep"].set_index("K")[[f"{name}_mean" for name in ACCURACIES]].set_axis(ACCURACIES, axis=1)
+    return {"test_accuracy": found.rename(index=period_text).to_dict("index")}

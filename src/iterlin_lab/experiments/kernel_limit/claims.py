@@ -9,14 +9,14 @@ THEORY = 0.5
 MARGIN = 0.05
 
 
-def _values(exponents: pd.DataFrame, cell: str, column: str) -> pd.Series | None:
-    values = exponents.loc[exponents["cell"] == cell, column].dropna()
+def _values(exponents: pd.DataFrame, kernel: str, varied: str, column: str) -> pd.Series | None:
+    values = exponents.loc[(exponents["kernel"] == kernel) & (exponents["varied"] == varied), column].dropna()
     return values if len(values) >= MIN_RUNS else None
 
 
 def _near(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
     """Within ± margin of −½ (two one-sided tests); the opposite is that it lies outside."""
-    values = _values(exponents, f"{kernel}, N", "exponent")
+    values = _values(exponents, kernel, "N", "exponent")
     if values is None:
         return None
     _, low, high = interval(values)
@@ -27,7 +27,7 @@ def _near(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | Non
 
 def _no_faster(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
     """Of an upper bound: the error rises with an exponent of at most ½ + margin; the opposite is that it is larger."""
-    values, plain = (_values(exponents, f"{kernel}, n", column) for column in ("with_log", "exponent"))
+    values, plain = (_values(exponents, kernel, "n", column) for column in ("with_log", "exponent"))
     if values is None or plain is None:
         return None
     found = f"{estimate(values, '+.3f')}, without {estimate(plain, '+.3f')}"

@@ -52,11 +52,10 @@ def fitted(runs: pd.DataFrame) -> pd.DataFrame:
     points = runs.assign(bound=bound(runs), with_log=bernstein(runs))
     points["scale"] = points["N"].where(points["varied"] == "N", points["bound"])
     ratio = np.log(points["error"] / np.sqrt(points["bound"])).groupby([points[name] for name in by])
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "exponent": exponents(points, by, "scale", "error"),
             "with_log": exponents(points[points["varied"] == "n"], by, "with_log", "error"),
             "constant": np.exp(ratio.mean()),
         }
     ).reset_index()
-    return table.assign(cell=table["kernel"] + ", " + table["varied"])

@@ -41,8 +41,7 @@ def predicted(exponent: pd.Series) -> pd.Series:
 def fitted(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a γ and a run: the slopes of both measures in log N, by least squares in logarithms."""
     slopes = {name: exponents(runs, ["exponent", "run"], "width", column) for name, column in MEASURES.items()}
-    table = pd.DataFrame(slopes).reset_index()
-    return table.assign(cell=table["exponent"].map("γ = N^−{:g}".format))
+    return pd.DataFrame(slopes).reset_index()
 
 
 def fits(slopes: pd.DataFrame) -> pd.DataFrame:

@@ -3,10 +3,10 @@
 Curves are the same if they are nowhere more than five points apart, which is what W's figure lets one see.
 """
 
+import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, any_diverged, apart, equivalent, paired, points
-from iterlin_lab.settings import parse_period
+from iterlin_lab.claims.verdicts import Claim, Evidence, Family, alike, any_diverged, apart, finite, paired, points
 from iterlin_lab.statistics import p_above, p_below
 
 TRAINED = "trained"  # accuracy of the model that was: the network, or for K = ∞ its proxy
@@ -14,33 +14,22 @@ COINCIDE = 100
 CURVES, END, LATE, ALMOST = 0.05, 0.004, 0.1, 0.99
 
 
-def _finite(runs: pd.DataFrame, largest: float = float("inf")) -> list[str]:
-    cells = [cell for cell in dict.fromkeys(runs["cell"]) if cell not in ("1", "inf")]
-    return [cell for cell in cells if parse_period(cell) <= largest]
+def _one(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs["K"] == 1]
 
 
 def _same_curves(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    cells = _finite(runs, COINCIDE)
-    if any_diverged(runs, ["1", *cells]):
+    others = finite(runs, COINCIDE)
+    if any_diverged(_one(runs), *others.values()):
         return None
-    return apart({f"K = {cell}": runs.loc[runs["cell"] == cell, "largest_gap"] for cell in cells}, margin)
-
-
-def _same_end(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    cells = _finite(runs)
-    if any_diverged(runs, ["1", *cells]):
-        return None
-    differences = {f"K = {cell}": paired(runs, cell, TRAINED, ("1", TRAINED)) for cell in cells}
-    return equivalent({name: d for name, d in differences.items() if d is not None}, margin)
+    return apart({name: rows["largest_gap"] for name, rows in others.items()}, margin)
 
 
 def _largest(runs: pd.DataFrame, column: str) -> pd.Series | None:
     """`column` of the runs of the largest finite K; None if one of them lacks it or diverged."""
-    cell = max(_finite(runs), key=parse_period, default=None)
-    if cell is None or any_diverged(runs, [cell]):
-        return None
-    values = runs.loc[runs["cell"] == cell, column]
-    return None if values.isna().any() else values
+    between = runs[(runs["K"] > 1) & np.isfinite(runs["K"])]
+    own = between[between["K"] == between["K"].max()]
+    return None if own.empty or any_diverged(own) or own[column].isna().any() else own[column]
 
 
 def _levels_off(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -58,7 +47,8 @@ def _few_updates(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 
 def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    difference = None if any_diverged(runs, ["1", "inf"]) else paired(runs, "inf", TRAINED, ("1", TRAINED))
+    one, lazy = _one(runs), runs[np.isinf(runs["K"])]
+    difference = None if any_diverged(one, lazy) else paired(lazy, one, TRAINED)
     if difference is None:
         return None
     return Evidence(p_below(difference, -margin), p_above(difference, -margin), f"difference {points(difference)}")
@@ -81,7 +71,7 @@ CLAIMS = (
         "within 0.4 %",
         "difference from K = 1 after all steps for every finite K, equivalence",
         END,
-        _same_end,
+        lambda runs, margin: alike(runs, TRAINED, margin),
     ),
     Claim(
         "E-MNIST-3",

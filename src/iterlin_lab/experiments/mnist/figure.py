@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iterlin_lab.experiments.mnist.claims import END
-from iterlin_lab.figures.panels import band, equivalence_margin, mean_points
-from iterlin_lab.figures.style import colour, label, line_style, percent
+from iterlin_lab.figures.panels import band, equivalence_margin, grouped, mean_points
+from iterlin_lab.figures.style import colour, line_style, percent
+from iterlin_lab.report.names import label, tick
 
 
 def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -25,10 +27,10 @@ def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _lines(axes: Axes, curves: pd.DataFrame, split: str) -> None:
     """The network of every finite K; for K = ∞ the proxy, which is what was trained."""
-    for cell, curve in curves.groupby("cell", sort=False):
-        name = f"{'proxy' if cell == 'inf' else 'network'}_{split}_accuracy"
+    for K, curve in grouped(curves):
+        name = f"{'proxy' if np.isinf(K) else 'network'}_{split}_accuracy"
         at = curve["step"].clip(lower=1)  # step 0 has no place on a logarithmic axis
-        band(axes, at, curve, name, colour(str(cell)), linestyle=line_style(str(cell)), label=label(str(cell)))
+        band(axes, at, curve, name, colour(K), linestyle=line_style(K), label=label(K))
     axes.set_xscale("log")
     axes.set_xlim(left=1)
     axes.set_xlabel("step t (an epoch each)")
@@ -38,10 +40,10 @@ def _lines(axes: Axes, curves: pd.DataFrame, split: str) -> None:
 
 def _differences(axes: Axes, table: pd.DataFrame) -> None:
     """At the end, from K = 1; K = ∞ is far off."""
-    rows = table[~table["cell"].isin(["1", "inf"])]
+    rows = table[(table["K"] > 1) & np.isfinite(table["K"])]
     equivalence_margin(axes, END)
-    mean_points(axes, range(len(rows)), rows, "trained_difference", [colour(cell) for cell in rows["cell"]])
-    axes.set_xticks(range(len(rows)), [label(cell).removeprefix("K = ") for cell in rows["cell"]])
+    mean_points(axes, range(len(rows)), rows, "trained_difference", [colour(K) for K in rows["K"]])
+    axes.set_xticks(range(len(rows)), list(map(tick, rows["K"])))
     axes.set_xlabel("steps between feature updates, K")
     axes.set_ylabel("test accuracy at the end,\ndifference from K = 1 (points)")
     percent(axes)

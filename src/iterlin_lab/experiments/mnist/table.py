@@ -1,46 +1,47 @@
 """The tables of E-MNIST."""
 
+import numpy as np
 import pandas as pd
 
 from iterlin_lab.experiments.mnist.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import read_cells
+from iterlin_lab.tables import by_period, mean_curves, read_cells, summarise
 from iterlin_lab.tables.gaps import largest_gaps
-from iterlin_lab.tables.summaries import differences, mean_curves, summarise
+from iterlin_lab.tables.summaries import differences
 
 DRAWN = ("network_test_accuracy", "proxy_test_accuracy", "network_train_accuracy", "proxy_train_accuracy")
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """Runs, with what is measured of their curves; a row a K; curves."""
-    folder, periods = layout.results / "mnist", scale.mnist.periods
-    runs, curves = (read_cells(folder, periods, table) for table in ("runs", "curves"))
-    runs = runs.merge(measured(curves), on=["cell", "run"], how="left")
-    runs["trained"] = runs["network_final"].where(runs["cell"] != "inf", runs["proxy_final"])  # the model that was
-    by_cell = runs.groupby("cell", sort=False)[
+    folder, cells = layout.results / "mnist", by_period(scale.mnist.periods)
+    runs, curves = (read_cells(folder, cells, table) for table in ("runs", "curves"))
+    runs = runs.merge(measured(curves), on=["K", "run"], how="left")
+    runs["trained"] = runs["network_final"].where(np.isfinite(runs["K"]), runs["proxy_final"])  # the model that was
+    means = runs.groupby("K", sort=False)[
         ["largest_gap", "late_gain", "train_accuracy_after_two", "network_train_accuracy"]
     ].mean()
-    first = runs[runs["cell"] == "1"]
-    summary = summarise(runs, reference=first).merge(differences(runs, first, "trained"), on="cell")
+    first = runs[runs["K"] == 1]
+    summary = summarise(runs, first, ["K"]).merge(differences(runs, first, ["K"], "trained"), on="K")
     return {
-        "mnist": summary.merge(by_cell.reset_index(), on="cell"),
+        "mnist": summary.merge(means.reset_index(), on="K"),
         "mnist_runs": runs,
-        "mnist_curves": mean_curves(curves[["cell", "run", "step", *DRAWN]]),
+        "mnist_curves": mean_curves(curves[["K", "run", "step", *DRAWN]], ["K"]),
     }
 
 
 def measured(curves: pd.DataFrame) -> pd.DataFrame:
-    """Per cell and run: `largest_gap` from K = 1, `late_gain` (see there), and `train_accuracy_after_two` updates."""
+    """Per K and run: `largest_gap` from K = 1, `late_gain` (see there), and `train_accuracy_after_two` updates."""
     timed = curves.assign(time=curves["step"])
-    first = timed[timed["cell"] == "1"]
+    first = timed[timed["K"] == 1]
     found = []
-    for cell, curve in timed.groupby("cell", sort=False):
+    for K, curve in timed.groupby("K", sort=False):
         columns = {
             "largest_gap": largest_gaps(curve, first),
             "late_gain": late_gains(curve),
             "train_accuracy_after_two": after_two_updates(curve),
         }
-        found.append(pd.DataFrame(columns).rename_axis("run").reset_index().assign(cell=cell))
+        found.append(pd.DataFrame(columns).rename_axis("run").reset_index().assign(K=K))
     return pd.concat(found)
 
 

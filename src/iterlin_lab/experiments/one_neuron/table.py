@@ -28,7 +28,7 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
         "one_neuron": means(errors, ["learner", "dimension", "ratio"], "test_error"),
         "one_neuron_sizes": geometric_means(sizes, ["learner", "dimension"], "size"),
         "one_neuron_exponents": means(runs, ["learner"], "exponent"),
-        "one_neuron_runs": runs.assign(cell=runs["learner"]),
+        "one_neuron_runs": runs,
         "one_neuron_plateaus": pd.DataFrame({"degree": range(3), "plateau": plateaus()}),
         "one_neuron_descent": longest[["dimension", "ratio", "run", "step", "test_error"]],
     }

@@ -9,7 +9,6 @@ import math
 import pandas as pd
 
 from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, any_diverged, below, paired
-from iterlin_lab.settings import parse_period
 from iterlin_lab.statistics import interval, p_above, p_below
 
 LAYERS = ("layer1", "layer2")
@@ -19,17 +18,14 @@ LATER = 0.25
 PART, SAID = 0.5, 0.2  # of training
 
 
-def _large(runs: pd.DataFrame) -> str | None:
-    """The large K; None if a run diverged or has a probe that did not converge, or there is but one K."""
-    cells = list(dict.fromkeys(runs["cell"]))
-    if len(cells) < 2 or any_diverged(runs, cells) or not runs["converged"].all():
-        return None
-    return max(cells, key=parse_period)
+def _large(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the large K; none if a run of it or of K = 1 diverged or has a probe that did not converge."""
+    whole = not any_diverged(runs) and bool(runs["converged"].all())
+    return runs[(runs["K"] > 1) & whole]
 
 
 def _difference(runs: pd.DataFrame, column: str) -> pd.Series | None:
-    large = _large(runs)
-    return None if large is None else paired(runs, large, column, ("1", column))
+    return paired(_large(runs), runs[runs["K"] == 1], column)
 
 
 def _later(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -37,7 +33,7 @@ def _later(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
     A layer of too few runs in which training raised the accuracy tells nothing.
     """
-    large = runs[runs["cell"] == _large(runs)]
+    large = _large(runs)
     if len(large) < MIN_RUNS:
         return None
     logs = {layer: large[f"{layer}_delay"].map(math.log).dropna() for layer in LAYERS}
@@ -63,7 +59,7 @@ def _lower(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 def _early(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """A run in which K = 1 does not get there counts as 1."""
-    fraction = runs.loc[runs["cell"] == _large(runs), f"{LAST}_fraction"]
+    fraction = _large(runs)[f"{LAST}_fraction"]
     if len(fraction) < MIN_RUNS:
         return None
     mean, low, high = (min(1, max(0, value)) for value in interval(fraction))

@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.panels import band
-from iterlin_lab.figures.style import colour, label, line_style, percent
+from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.style import colour, line_style, percent
+from iterlin_lab.report.names import label
 
 
 def probes(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -27,10 +28,10 @@ def probes(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _lines(axes: Axes, curves: pd.DataFrame, name: str, scale: str) -> None:
     """Every K, with a thin line at the height where it ends."""
-    for cell, curve in curves.groupby("cell", sort=False):
+    for K, curve in grouped(curves):
         at = curve["step"].clip(lower=1) if scale == "log" else curve["step"]
-        band(axes, at, curve, name, colour(str(cell)), linestyle=line_style(str(cell)), label=label(str(cell)))
-        axes.axhline(curve[f"{name}_mean"].iloc[-1], color=colour(str(cell)), linewidth=0.8, linestyle=":")
+        band(axes, at, curve, name, colour(K), linestyle=line_style(K), label=label(K))
+        axes.axhline(curve[f"{name}_mean"].iloc[-1], color=colour(K), linewidth=0.8, linestyle=":")
     axes.set_xscale(scale)
     axes.set_xlim(left=1 if scale == "log" else 0)
     axes.set_xlabel("step t")

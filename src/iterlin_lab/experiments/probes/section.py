@@ -5,17 +5,18 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.probes.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, percent
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """How well classes are told apart linearly in each layer: at the start, after a feature update, and at the end."""
     table, settings = tables["probes"].sort_values("layer", kind="stable"), scale.probes
-    alone = table["cell"] == "1"  # which is not compared with itself
+    alone = table["K"] == 1  # which is not compared with itself
     rows = pd.DataFrame(
         {
             "layer": table["layer"],
-            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "K": table["K"].map(period_text),
             "runs": table["runs"],
             "diverged": table["diverged"],
             "at the start": percent(table, "start"),

@@ -6,40 +6,39 @@ import pandas as pd
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.probes.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import read_cells
-from iterlin_lab.settings import parse_period
-from iterlin_lab.tables.summaries import interval, intervals, mean_curves
+from iterlin_lab.tables import by_period, groups, mean_curves, read_cells
+from iterlin_lab.tables.summaries import interval, intervals
 
 ACCURACIES = ("start", "first", "final")
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """A row a K and layer; a row a K and run; curves of the probes' test accuracy, a column a layer."""
-    probes = pd.read_csv(layout.results / "probes" / "probes.csv", dtype={"period": str}).rename(
-        columns={"period": "cell"}
-    )
-    trained = read_cells(layout.results / "augmentation", list(compared(scale.augmentation)), "runs")
+    probes = pd.read_csv(layout.results / "probes" / "probes.csv", dtype={"period": float})
+    probes = probes.rename(columns={"period": "K"})
+    trained = read_cells(layout.results / "augmentation", by_period(compared(scale.augmentation)), "runs")
     runs = compared_runs(probes, trained)
     curves = probes.assign(layer="layer" + probes["layer"].astype(str))
-    curves = curves.pivot(index=["cell", "run", "step"], columns="layer", values="test_accuracy").reset_index()
+    curves = curves.pivot(index=["K", "run", "step"], columns="layer", values="test_accuracy").reset_index()
     ends = [min(scale.probes.strengths), max(scale.probes.strengths)]
     return {
         "probes": summarise_layers(probes.assign(at_end=probes["strength"].isin(ends)), runs),
         "probes_runs": runs,
-        "probes_curves": mean_curves(curves),
+        "probes_curves": mean_curves(curves, ["K"]),
     }
 
 
 def compared_runs(probes: pd.DataFrame, trained: pd.DataFrame) -> pd.DataFrame:
     """How the runs ended, whether all their probes converged, and what of each layer is compared (`readings`)."""
-    outcomes = {(row["cell"], row["run"]): row["outcome"] for row in trained.to_dict("records")}
-    curves = {key: curve.set_index("step")["test_accuracy"] for key, curve in probes.groupby(["cell", "run", "layer"])}
+    outcomes = {(row["K"], row["run"]): row["outcome"] for row in trained.to_dict("records")}
+    curves = {key: curve.set_index("step")["test_accuracy"] for key, curve in probes.groupby(["K", "run", "layer"])}
     rows = []
-    for (cell, run), group in probes.groupby(["cell", "run"], sort=False):
-        diverged = [outcomes[name, run] == "diverged" for name in (cell, "1")]
-        row = {"cell": cell, "run": run, "outcome": outcomes[cell, run], "converged": bool(group["converged"].all())}
+    for row, group in groups(probes, ["K", "run"]):
+        K, run = row["K"], row["run"]
+        diverged = [outcomes[each, run] == "diverged" for each in (K, 1)]
+        row |= {"outcome": outcomes[K, run], "converged": bool(group["converged"].all())}
         for layer in group["layer"].unique():
-            found = readings(curves[cell, run, layer], curves["1", run, layer], parse_period(str(cell)), *diverged)
+            found = readings(curves[K, run, layer], curves[1, run, layer], K, *diverged)
             row |= {f"layer{layer}_{name}": value for name, value in found.items()}
         rows.append(row)
     return pd.DataFrame(rows)
@@ -88,12 +87,12 @@ def summarise_layers(probes: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
     Also the share of probes that converged, and of those whose λ was `at_end` of the list.
     """
-    one, rows = runs[runs["cell"] == "1"].set_index("run"), []
-    for (cell, layer), group in probes.groupby(["cell", "layer"], sort=False):
-        own = runs[runs["cell"] == cell].set_index("run")
+    one, rows = runs[runs["K"] == 1].set_index("run"), []
+    for row, group in groups(probes, ["K", "layer"]):
+        own, layer = runs[runs["K"] == row["K"]].set_index("run"), row["layer"]
         of_layer = pd.DataFrame({name: own[f"layer{layer}_{name}"] for name in (*ACCURACIES, "fraction", "delay")})
         of_layer["difference"] = of_layer["final"] - one[f"layer{layer}_final"]
-        row = {"cell": cell, "layer": layer, "runs": len(own), "diverged": int((own["outcome"] == "diverged").sum())}
+        row |= {"runs": len(own), "diverged": int((own["outcome"] == "diverged").sum())}
         row |= group[["converged", "at_end"]].mean().to_dict()
         row |= intervals(of_layer, *ACCURACIES, "fraction", "difference")
         delay = interval(of_layer["delay"].map(np.log))

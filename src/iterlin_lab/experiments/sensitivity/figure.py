@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from iterlin_lab.figures.panels import CROSS
-from iterlin_lab.figures.style import colour, label, percent
+from iterlin_lab.figures.style import colour, percent
+from iterlin_lab.report.names import label
 
 READING = "network_validation_stopped"
 
@@ -16,17 +17,17 @@ READING = "network_validation_stopped"
 def sensitivity(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """What the choice of the learning rate changes: accuracy per K at multiples of it."""
     table = tables["sensitivity"]
-    cells, factors = list(dict.fromkeys(table["cell"])), list(dict.fromkeys(table["factor"]))
+    periods, factors = table["K"].unique(), table["factor"].unique()
     figure, axes = plt.subplots(figsize=(4.6, 3.2))
-    for shift, cell in zip(np.linspace(-0.1, 0.1, len(cells)), cells, strict=True):
-        rows = table[table["cell"] == cell]
+    for shift, K in zip(np.linspace(-0.1, 0.1, len(periods)), periods, strict=True):
+        rows = table[table["K"] == K]
         mean = rows[f"{READING}_mean"]
         errors = (mean - rows[f"{READING}_low"], rows[f"{READING}_high"] - mean)
         axes.errorbar(
-            np.arange(len(rows)) + shift, mean, errors, fmt="o-", color=colour(cell), capsize=2.5, label=label(cell)
+            np.arange(len(rows)) + shift, mean, errors, fmt="o-", color=colour(K), capsize=2.5, label=label(K)
         )
         lost = rows["diverged"].to_numpy() > 0
-        axes.plot((np.arange(len(rows)) + shift)[lost], mean[lost], **CROSS, color=colour(cell))
+        axes.plot((np.arange(len(rows)) + shift)[lost], mean[lost], **CROSS, color=colour(K))
     if table["diverged"].any():
         axes.plot([], [], **CROSS, color="0.35", label="some runs diverged")
     axes.set_xticks(range(len(factors)), [f"η × {factor:g}" for factor in factors])

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.sensitivity.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, percent
+from iterlin_lab.report.names import period_text
+from iterlin_lab.report.tables import markdown_table, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -18,7 +19,7 @@ def sensitivity(scale: Scope, table: pd.DataFrame) -> str:
     rows = pd.DataFrame(
         {
             "η ×": table["factor"].map("{:g}".format),
-            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "K": table["K"].map(period_text),
             "runs": table["runs"],
             "fitted": table["fitted"],
             "diverged": table["diverged"],
@@ -45,7 +46,7 @@ def diverged(table: pd.DataFrame) -> list[str]:
         return []
     rows = pd.DataFrame(
         {
-            "K": [NAMES.get(cell, cell) for cell in table["cell"]],
+            "K": table["K"].map(period_text),
             "η ×": table["factor"].map("{:g}".format),
             "run": table["run"],
             "step": table["steps"],

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Factors, Periods, Steps, Strict
+from iterlin_lab.settings.base import Factors, Periods, Steps, Strict, parse_period
 from iterlin_lab.settings.shared import Shared
 
 
@@ -31,8 +31,8 @@ class Scope(Shared):
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
     around, sweep = scale.sensitivity, scale.k_sweep
-    if not {"1"} <= set(around.periods) <= set(sweep.periods):
+    if not {1} <= {*map(parse_period, around.periods)} <= {*map(parse_period, sweep.periods)}:
         raise ValueError('sensitivity.periods must contain "1" and be among k_sweep.periods')
     require_as_many("sensitivity", around.num_seeds, sweep)
-    if "1" in around.factors:
+    if 1 in map(float, around.factors):
         raise ValueError('sensitivity.factors must not contain "1": that is the sweep itself')

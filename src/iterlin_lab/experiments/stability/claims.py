@@ -10,16 +10,18 @@ import pandas as pd
 from scipy import stats
 
 from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family
+from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_more
 
 BOUND = 2  # on ηλ_max
 HALF = 0.5
+PAIR = ["learning_rate", "K"]
 ROUNDING = 1e-6  # of products ηt
 
 
 def _whole(runs: pd.DataFrame) -> pd.DataFrame:
     """Whether runs diverged, without draws that lack a run of some pair."""
-    known = runs.groupby("run")["cell"].transform("nunique") == runs["cell"].nunique()
+    known = runs.groupby("run")["run"].transform("size") == len(runs[PAIR].drop_duplicates())
     return runs[known].assign(diverged=runs["outcome"] == "diverged")
 
 
@@ -38,13 +40,13 @@ def _telling(shares: pd.Series) -> pd.Index:
 
 def _above_a_few_steps(runs: pd.DataFrame, margin: float) -> Evidence | None:
     by_rate = runs.groupby("learning_rate")["eta_lambda_max"].median()
-    largest = runs.loc[np.isfinite(runs["period"]), "period"].max()
+    largest = runs.loc[np.isfinite(runs["K"]), "K"].max()
     whole = _whole(runs[runs["learning_rate"].isin(by_rate.index[by_rate > BOUND])])
     if whole.empty or largest == 1:
         return None
-    shares = whole.groupby(["run", "period"])["diverged"].mean().unstack()
+    shares = whole.groupby(["run", "K"])["diverged"].mean().unstack()
     text = (
-        f"where ηλ_max > {BOUND}, {shares[largest].mean():.0%} diverged at K = {largest:g} "
+        f"where ηλ_max > {BOUND}, {shares[largest].mean():.0%} diverged at {named(K=largest)} "
         f"and {shares[1].mean():.0%} at K = 1"
     )
     return _in_most(shares[largest] - shares[1], margin, text)
@@ -56,7 +58,7 @@ def _more_than_the_product(runs: pd.DataFrame, margin: float) -> Evidence | None
     The largest η counts as diverged only if it was by the time at which the smallest one ran out of steps, if it did.
     """
     whole = _whole(runs)
-    finite = whole[np.isfinite(whole["period"])].sort_values("learning_rate")
+    finite = whole[np.isfinite(whole["K"])].sort_values("learning_rate")
     finite = finite.assign(product=finite["eta_k"].map("{:.3g}".format), time=finite["learning_rate"] * finite["steps"])
     by_product = finite.groupby(["run", "product"])[["learning_rate", "time", "outcome", "diverged"]]
     small, large = by_product.first(), by_product.last()

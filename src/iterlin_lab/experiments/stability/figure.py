@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 
-from iterlin_lab.figures.style import colour, label, percent
+from iterlin_lab.figures.style import colour, percent
+from iterlin_lab.report.names import label, period_text
 
 BOUND = 2  # on ηλ_max
 DODGE = 1.07  # between the lines of two K, which often coincide
@@ -32,7 +33,7 @@ def stability(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _map(axes: Axes, table: pd.DataFrame) -> None:
     """The share as colour, and the counts."""
-    shares = table.pivot(index="learning_rate", columns="period", values="share")
+    shares = table.pivot(index="learning_rate", columns="K", values="share")
     x, y = (_places(values.to_numpy()) for values in (shares.columns, shares.index))
     edges = _edges(x), _edges(y)
     mesh = axes.pcolormesh(*edges, shares.to_numpy(), cmap=MAP, vmin=0, vmax=1, edgecolors="white", linewidth=1.5)
@@ -41,11 +42,11 @@ def _map(axes: Axes, table: pd.DataFrame) -> None:
     at = {"x": dict(zip(shares.columns, x, strict=True)), "y": dict(zip(shares.index, y, strict=True))}
     for row in table.to_dict("records"):
         text, shade = f"{row['diverged']} of {row['runs']}", "white" if row["share"] > 0.6 else "black"
-        place = at["x"][row["period"]], at["y"][row["learning_rate"]]
+        place = at["x"][row["K"]], at["y"][row["learning_rate"]]
         box = {"facecolor": mesh.to_rgba(row["share"]), "edgecolor": "none", "pad": 1}  # in front of the lines
         axes.text(*place, text, ha="center", va="center", color=shade, fontsize=8, zorder=4, bbox=box)
     axes.set(xscale="log", yscale="log", xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
-    axes.set_xticks(x, [_short(period) for period in shares.columns.to_numpy()])
+    axes.set_xticks(x, list(map(period_text, shares.columns.to_numpy())))
     axes.set_yticks(y, [f"{rate:g}" for rate in shares.index])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
@@ -79,8 +80,8 @@ def _bound(axes: Axes, eigenvalues: pd.Series) -> None:
 
 def _products(axes: Axes, table: pd.DataFrame) -> None:
     """Diagonals, a decade of ηK apart, from the lower left to the upper right."""
-    finite, (left, right) = table[np.isfinite(table["period"])], axes.get_xlim()
-    products, x = np.log10(finite["eta_k"]), np.array([left, min(right, 10**0.5 * finite["period"].max())])
+    finite, (left, right) = table[np.isfinite(table["K"])], axes.get_xlim()
+    products, x = np.log10(finite["eta_k"]), np.array([left, min(right, 10**0.5 * finite["K"].max())])
     decades = np.arange(np.ceil(products.min()), np.floor(products.max()) + 1)
     style = {"color": "0.3", "linestyle": "--", "linewidth": 0.8, "zorder": 2}
     for decade in decades:
@@ -90,14 +91,14 @@ def _products(axes: Axes, table: pd.DataFrame) -> None:
 
 def _lines(axes: Axes, table: pd.DataFrame) -> None:
     """Shares with their exact intervals against the median ηλ_max, a line a K."""
-    periods = np.sort(table["period"].unique())
-    for number, period in enumerate(periods):
-        rows, cell = table[table["period"] == period].sort_values("eta_lambda_max"), _short(period, infinity="inf")
+    periods = np.sort(table["K"].unique())
+    for number, K in enumerate(periods):
+        rows = table[table["K"] == K].sort_values("eta_lambda_max")
         share = rows["share"]
         errors = share - rows["share_low"], rows["share_high"] - share
         x = rows["eta_lambda_max"] * DODGE ** (number - (len(periods) - 1) / 2)
         marker = MARKERS[number % len(MARKERS)]
-        bars = axes.errorbar(x, share, errors, fmt=f"{marker}-", color=colour(cell), capsize=2, label=label(cell))
+        bars = axes.errorbar(x, share, errors, fmt=f"{marker}-", color=colour(K), capsize=2, label=label(K))
         for part in bars[2]:
             part.set_alpha(0.35)
     axes.axvline(BOUND, color=LINE, zorder=1)
@@ -106,10 +107,6 @@ def _lines(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_ylabel("runs that diverged (%)")
     percent(axes)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-def _short(period: float, infinity: str = "∞") -> str:
-    return f"{period:.0f}" if np.isfinite(period) else infinity
 
 
 FIGURES = {"stability": stability}

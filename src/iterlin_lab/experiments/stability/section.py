@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.experiments.stability.settings import Scope
+from iterlin_lab.report.names import named, period_text
 from iterlin_lab.report.tables import markdown_table, outcome_columns
 
 BOUND = 2  # on ηλ_max
+RANGES = {1: "K = 1", 10: "1 < K ≤ 10", np.inf: "K > 10"}
+PREDICTORS = {"eta_lambda_max": "ηλ_max", "eta_k": "ηK", "K": "K", "learning_rate": "η"}
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -46,7 +49,7 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "η": table["learning_rate"].map("{:g}".format),
-            "K": [f"{period:.0f}" if np.isfinite(period) else "∞" for period in table["period"]],
+            "K": table["K"].map(period_text),
             "ηK": [f"{product:.3g}" if np.isfinite(product) else "∞" for product in table["eta_k"]],
             "ηλ_max": table["eta_lambda_max"].map("{:.2g}".format),
             **outcome_columns(table),
@@ -59,7 +62,7 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
 def _predictors(table: pd.DataFrame) -> pd.DataFrame:
     found = zip(table["auc"], table["auc_low"], table["auc_high"], strict=True)
     texts = ["–" if pd.isna(auc) else f"{auc:.2f} [{low:.2f}, {high:.2f}]" for auc, low, high in found]
-    return pd.DataFrame({"predictor": table["predictor"], "AUC": texts})
+    return pd.DataFrame({"predictor": table["predictor"].map(PREDICTORS), "AUC": texts})
 
 
 def _of(rows: pd.DataFrame) -> str:
@@ -72,10 +75,10 @@ def _bound(table: pd.DataFrame, runs: pd.DataFrame) -> str:
     below, above = table[~table["above"]], table[table["above"]]
     parts = [f"Of the runs with ηλ_max < 2 at initialisation {_of(below)} diverged."] if len(below) else []
     if len(above):
-        ranges = (f"{_of(row)} with {name}" for name, row in above.groupby("periods", sort=False))
+        ranges = (f"{_of(above[above['K_up_to'] == K])} with {RANGES[K]}" for K in above["K_up_to"])
         parts.append(f"Of those above the bound it was {', '.join(ranges)}.")
     parts.append(_verdict(below, above))
-    bore = runs[(runs["period"] == 1) & (runs["outcome"] != "diverged") & (runs["eta_lambda_max"] > BOUND)]
+    bore = runs[(runs["K"] == 1) & (runs["outcome"] != "diverged") & (runs["eta_lambda_max"] > BOUND)]
     if len(bore):
         accuracy, largest = 100 * bore["network_final"], bore["eta_lambda_max"].max()
         parts.append(
@@ -98,7 +101,7 @@ def _verdict(below: pd.DataFrame, above: pd.DataFrame) -> str:
 
 def _updates(table: pd.DataFrame) -> str:
     """Where in a phase runs with K > 1 diverged."""
-    lazy = table[table["periods"] != "K = 1"]
+    lazy = table[table["K_up_to"] > 1]
     total, at_update = lazy["diverged"].sum(), lazy["at_update"].sum()
     if total == 0:
         return ""
@@ -113,6 +116,6 @@ def _updates(table: pd.DataFrame) -> str:
 
 
 def _phases(scale: Scope, table: pd.DataFrame) -> str:
-    steps, largest = scale.stability.num_steps, table.loc[np.isfinite(table["period"]), "period"].max()
-    return f"""All K have as many steps, so that at K = {largest:.0f} there are {steps / largest:.3g} phases in
+    steps, largest = scale.stability.num_steps, table.loc[np.isfinite(table["K"]), "K"].max()
+    return f"""All K have as many steps, so that at {named(K=largest)} there are {steps / largest:.3g} phases in
 which to diverge: what is stable there may not be so for longer."""

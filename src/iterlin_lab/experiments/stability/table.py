@@ -1,25 +1,23 @@
 """The tables of E-STABLE."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from iterlin_lab.experiments.stability.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.settings import parse_period
 from iterlin_lab.statistics import bootstrap_counts, bootstrap_interval, exact_interval
+from iterlin_lab.tables import groups
 from iterlin_lab.tables.summaries import outcomes
 
 BOUND = 2  # on ηλ_max, below which explicit descent on a quadratic is stable
-PERIODS = {"K = 1": 1, "1 < K ≤ 10": 10, "K > 10": np.inf}  # up to which K
-PREDICTORS = {"ηλ_max": "eta_lambda_max", "ηK": "eta_k", "K": "period", "η": "learning_rate"}
+UP_TO = [1, 10, np.inf]  # the ends of ranges of K
+PREDICTORS = ("eta_lambda_max", "eta_k", "K", "learning_rate")
 DRAWS = 2000  # of the bootstrap
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """Pairs of η and K, their runs, how the bound ηλ_max < 2 divides these, and what predicts that a run diverges."""
-    runs = located(pd.read_csv(layout.results / "stability" / "runs.csv", dtype={"period": str}))
+    runs = located(pd.read_csv(layout.results / "stability" / "runs.csv", dtype={"period": float}))
     return {
         "stability": summarise_pairs(runs),
         "stability_runs": runs,
@@ -29,14 +27,14 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def located(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with K as a number, the name of their pair, ηλ_max at initialisation, ηK, and steps of the last phase.
+    """The runs with ηλ_max at initialisation, ηK, and steps of the last phase.
 
     A run that diverged did so after `phase_step` steps on the lazy problem of that phase.
     """
-    period, rate = runs["period"].map(parse_period).astype(float), runs["learning_rate"]
-    cell = "η = " + rate.map("{:g}".format) + ", K = " + runs["period"]
-    products = {"eta_lambda_max": rate * runs["max_eigenvalue"], "eta_k": rate * period}
-    return runs.assign(cell=cell, period=period, phase_step=runs["steps"] % period, **products)
+    runs = runs.rename(columns={"period": "K"})
+    rate = runs["learning_rate"]
+    products = {"eta_lambda_max": rate * runs["max_eigenvalue"], "eta_k": rate * runs["K"]}
+    return runs.assign(phase_step=runs["steps"] % runs["K"], **products)
 
 
 def summarise_pairs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -45,8 +43,7 @@ def summarise_pairs(runs: pd.DataFrame) -> pd.DataFrame:
     The accuracy at the end is that of the runs that did not diverge.
     """
     rows = []
-    for cell, group in runs.groupby("cell", sort=False):
-        row: dict[str, Any] = {"cell": cell, **group[["learning_rate", "period", "eta_k"]].iloc[0]}
+    for row, group in groups(runs, ["learning_rate", "K", "eta_k"]):
         row |= {"eta_lambda_max": float(group["eta_lambda_max"].median()), "runs": len(group)}
         row |= outcomes(group)
         low, high = exact_interval(row["diverged"], row["runs"])
@@ -64,13 +61,13 @@ def divided(runs: pd.DataFrame) -> pd.DataFrame:
     diverged = runs["outcome"] == "diverged"
     table = pd.DataFrame(
         {
-            "periods": pd.cut(runs["period"], [0, *PERIODS.values()], labels=list(PERIODS)),
+            "K_up_to": pd.cut(runs["K"], [0, *UP_TO], labels=UP_TO).astype(float),
             "above": runs["eta_lambda_max"] > BOUND,
             "diverged": diverged,
-            "at_update": diverged & (runs["phase_step"] <= 1) & (runs["steps"] >= runs["period"]),
+            "at_update": diverged & (runs["phase_step"] <= 1) & (runs["steps"] >= runs["K"]),
         }
     )
-    by_side = table.groupby(["periods", "above"], observed=True)
+    by_side = table.groupby(["K_up_to", "above"], observed=True)
     return by_side[["diverged", "at_update"]].sum().assign(runs=by_side.size()).reset_index()
 
 
@@ -83,15 +80,15 @@ def predictors(runs: pd.DataFrame) -> pd.DataFrame:
     number = runs["run"].nunique()
     draws = bootstrap_counts(number, DRAWS)
     rows = []
-    for name, column in PREDICTORS.items():
-        ordered, pairs = _ordered(runs, column)
+    for predictor in PREDICTORS:
+        ordered, pairs = _ordered(runs, predictor)
         low = high = np.nan
         if pairs.any():
             drawn = np.einsum("bi,ij,bj->b", draws, pairs, draws)
             found = np.einsum("bi,ij,bj->b", draws, ordered, draws)[drawn > 0] / drawn[drawn > 0]
             low, high = bootstrap_interval(found)
         auc = ordered.sum() / pairs.sum() if pairs.any() else np.nan
-        rows.append({"predictor": name, "auc": auc, "auc_low": low, "auc_high": high})
+        rows.append({"predictor": predictor, "auc": auc, "auc_low": low, "auc_high": high})
     return pd.DataFrame(rows)
 
 

@@ -26,5 +26,4 @@ def with_gaps(section: Staircase, runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with the gap of their test error from the plateau ‖P_{>l} f*‖² of d^l ≤ n < d^(l+1)."""
     degree = runs["exponent"].map(math.floor)
     gap = runs["test_error"] - degree.map(section.energy_above)
-    cell = runs["kernel"] + ", d = " + runs["dimension"].astype(str) + ", n = " + runs["n"].astype(str)
-    return runs.assign(cell=cell, degree=degree, gap=gap)
+    return runs.assign(degree=degree, gap=gap)

@@ -5,9 +5,11 @@ K = ∞ is in no test: it is not expected to fit, as its network is not what is 
 
 import math
 
+import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, equivalent, paired, trend
+from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, alike, trend
+from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
 
 RANDOM = 4 / math.pi * math.sin(math.pi / 4)  # mean alignment of isotropic directions: 0.900
@@ -16,46 +18,42 @@ POINT = 0.01
 
 
 def _fitted(runs: pd.DataFrame, dial: str) -> pd.DataFrame | None:
-    """The runs of a dial, if all of them came to fit the training set."""
-    rows = runs[(runs["dial"] == dial) & (runs["cell"] != "inf")]
+    """The runs of a dial, `K` or `damping`, if all of them came to fit the training set."""
+    rows = runs[np.isfinite(runs[dial])]
     return rows if (rows["outcome"] == "fitted").all() else None
 
 
-def _by_cell(runs: pd.DataFrame, dial: str) -> pd.DataFrame | None:
-    """Mean alignment, a row a run and a column a cell, from little feature learning to much: K falls, or λ rises."""
+def _by_value(runs: pd.DataFrame, dial: str) -> pd.DataFrame | None:
+    """Mean alignment, a row a run and a column a value, from little feature learning to much: K falls, or λ rises."""
     rows = _fitted(runs, dial)
     if rows is None:
         return None
-    table = rows.pivot(index="run", columns="cell", values="alignment")
-    return table[sorted(table.columns, key=float, reverse=dial == "K")]
+    table = rows.pivot(index="run", columns=dial, values="alignment")
+    return table.sort_index(axis=1, ascending=dial == "damping")
 
 
 def _rises(runs: pd.DataFrame, dial: str) -> Evidence | None:
-    table = _by_cell(runs, dial)
+    table = _by_value(runs, dial)
     if table is None:
         return None
-    means = (f"{dial} = {cell}: {mean:.3f}" for cell, mean in table.mean().items())
+    means = (f"{named(**{dial: value})}: {table[value].mean():.3f}" for value in table.columns.to_numpy())
     return trend(table, f"mean alignment {'; '.join(means)}")
 
 
 def _above_random(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """At K = 1, where T has most feature learning."""
-    table = _by_cell(runs, "K")
+    table = _by_value(runs, "K")
     if table is None or len(table) < MIN_RUNS:
         return None
-    values = table["1"]
-    initial = runs.loc[(runs["dial"] == "K") & (runs["cell"] == "1"), "alignment_initial"].mean()
+    values = table[1]
+    initial = runs.loc[runs["K"] == 1, "alignment_initial"].mean()
     text = f"mean alignment at K = 1: {values.mean():.3f}, at initialisation {initial:.3f}, of random directions "
     return Evidence(p_above(values, RANDOM), p_below(values, RANDOM + margin), f"{text}{RANDOM:.3f}")
 
 
 def _same_accuracy(runs: pd.DataFrame, margin: float) -> Evidence | None:
     rows = _fitted(runs, "K")
-    if rows is None:
-        return None
-    cells = [cell for cell in dict.fromkeys(rows["cell"]) if cell != "1"]
-    found = {f"K = {cell}": paired(rows, cell, ACCURACY, ("1", ACCURACY)) for cell in cells}
-    return equivalent({name: difference for name, difference in found.items() if difference is not None}, margin)
+    return None if rows is None else alike(rows, ACCURACY, margin)
 
 
 CLAIMS = (
@@ -75,7 +73,7 @@ CLAIMS = (
         "a similar change",
         "mean alignment falls with λ, Page's test",
         0.0,
-        lambda runs, margin: _rises(runs, "λ"),
+        lambda runs, margin: _rises(runs, "damping"),
     ),
     Claim(
         "E-XOR-3",

@@ -11,7 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.style import colour, damping_colour, label, percent
+from iterlin_lab.figures.panels import mean_points
+from iterlin_lab.figures.style import colour, damping_colour, percent
+from iterlin_lab.report.names import SYMBOLS, label, named, period_text
 
 Tables = Mapping[str, pd.DataFrame]
 COLUMNS = 5
@@ -19,19 +21,20 @@ SIDE = 1.75  # inches of a panel
 LOWEST = math.cos(math.pi / 4)  # of an alignment
 BINS = np.linspace(LOWEST, 1, 16).tolist()
 RANDOM = 4 / math.pi * math.sin(math.pi / 4)
-DIALS = ("K", "λ")
+DIALS = ("K", "damping")
+INITIAL = np.nan  # the value of a dial before training
 CLOSE = 0.04, 0.004  # of two cells, in the logarithm of the distance and in the alignment
 
 
 def features(tables: Tables) -> Figure:
     """T fig. 7: first-layer rows coloured by the output weight, and below their alignments, along both dials."""
     table = tables["xor_features"]
-    chosen = {dial: ["initial", *_spread(_shown(table, dial))] for dial in DIALS}
+    chosen = {dial: [INITIAL, *_spread(_shown(table, dial))] for dial in DIALS}
     width = max(map(len, chosen.values()))
     figure, panels = plt.subplots(
         4, width, figsize=(SIDE * width + 0.9, 3.7 * SIDE), height_ratios=(1, 0.6, 1, 0.6), squeeze=False
     )
-    drawn = [_neurons(table, dial, cell) for dial in DIALS for cell in chosen[dial] if cell != "inf"]
+    drawn = [_neurons(table, dial, value) for dial in DIALS for value in chosen[dial] if not np.isinf(value)]
     limit = float(pd.concat(drawn)["w2"].abs().quantile(0.98))
     norm = Normalize(-limit, limit)
     for row, dial in zip((0, 2), DIALS, strict=True):
@@ -41,11 +44,11 @@ def features(tables: Tables) -> Figure:
                 scatter.set_axis_off()
                 histogram.set_axis_off()
                 continue
-            cell = chosen[dial][column]
-            neurons = _neurons(table, dial, cell)
+            value = chosen[dial][column]
+            neurons = _neurons(table, dial, value)
             _scatter(scatter, neurons, norm)
-            scatter.set_title(_name(dial, cell), fontsize=9)
-            _histogram(histogram, neurons["alignment"], _colour(dial, cell))
+            scatter.set_title(_name(dial, value), fontsize=9)
+            _histogram(histogram, neurons["alignment"], _colour(dial, value))
         panels[row, 0].set_ylabel("second entry of w₁ᵢ")
         panels[row + 1, 0].set_ylabel("neurons")
     for axes in panels[3]:
@@ -56,32 +59,31 @@ def features(tables: Tables) -> Figure:
     return figure
 
 
-def _shown(table: pd.DataFrame, dial: str) -> list[str]:
-    """The cells of a dial, from much feature learning to little: K rises, or λ falls."""
-    cells = dict.fromkeys(table.loc[table["dial"] == dial, "cell"])
-    return sorted(cells, key=float, reverse=dial == "λ")
+def _shown(table: pd.DataFrame, dial: str) -> list[float]:
+    """The values of a dial, from much feature learning to little: K rises, or λ falls."""
+    return sorted(table[dial].dropna().unique(), reverse=dial == "damping")
 
 
-def _spread(cells: list[str]) -> list[str]:
+def _spread(values: list[float]) -> list[float]:
     """No more of them than there are columns for, the first and the last among them."""
-    at = np.linspace(0, len(cells) - 1, min(COLUMNS - 1, len(cells)))
-    return [cells[i] for i in np.round(at).astype(int)]
+    at = np.linspace(0, len(values) - 1, min(COLUMNS - 1, len(values)))
+    return [values[i] for i in np.round(at).astype(int)]
 
 
-def _neurons(table: pd.DataFrame, dial: str, cell: str) -> pd.DataFrame:
-    return table[(table["cell"] == cell) & ((table["dial"] == dial) | (cell == "initial"))]
+def _neurons(table: pd.DataFrame, dial: str, value: float) -> pd.DataFrame:
+    return table[table[list(DIALS)].isna().all(axis=1) if np.isnan(value) else table[dial] == value]
 
 
-def _name(dial: str, cell: str) -> str:
-    if cell == "initial":
+def _name(dial: str, value: float) -> str:
+    if np.isnan(value):
         return "initialisation"
-    return label(cell) if dial == "K" else f"λ = {cell}"
+    return label(value) if dial == "K" else named(damping=value)
 
 
-def _colour(dial: str, cell: str):
-    if cell == "initial":
+def _colour(dial: str, value: float):
+    if np.isnan(value):
         return "0.6"
-    return colour(cell) if dial == "K" else damping_colour(float(cell))
+    return colour(value) if dial == "K" else damping_colour(value)
 
 
 def _scatter(axes: Axes, neurons: pd.DataFrame, norm: Normalize) -> None:
@@ -113,14 +115,14 @@ def alignment(tables: Tables) -> Figure:
     table = tables["xor"]
     figure, panels = plt.subplots(2, 2, figsize=(8.6, 5.6), sharey="row", sharex="col", height_ratios=(1.4, 1))
     for column, dial in enumerate(DIALS):
-        rows = table[table["dial"] == dial]
+        rows = table.dropna(subset=dial)
         upper, lower = panels[:, column]
-        at = _positions(rows)
-        _points(upper, at, rows, "alignment")
+        at, lazy = _positions(rows[dial]), np.isinf(rows[dial].to_numpy())
+        colours = pd.Series([_colour(dial, value) for value in rows[dial]], rows.index)
+        mean_points(upper, at, rows, "alignment", colours)
         _levels(upper, rows)
-        lazy = (rows["cell"] == "inf").to_numpy()
-        _points(lower, at[~lazy], rows[~lazy], "network_test_accuracy")
-        _points(lower, at[lazy], rows[lazy], "proxy_test_accuracy", "^")
+        mean_points(lower, at[~lazy], rows[~lazy], "network_test_accuracy", colours[~lazy])
+        mean_points(lower, at[lazy], rows[lazy], "proxy_test_accuracy", colours[lazy], "^")
         percent(lower)
     _dial_axes(panels, table)
     panels[0, 0].set_ylabel("mean alignment over neurons")
@@ -134,18 +136,9 @@ def alignment(tables: Tables) -> Figure:
     return figure
 
 
-def _positions(rows: pd.DataFrame) -> np.ndarray:
+def _positions(values: pd.Series) -> np.ndarray:
     """On a logarithmic axis; K = ∞ stands a decade and a half after the last K."""
-    value = rows["value"].to_numpy()
-    return np.where(np.isinf(value), 30 * np.max(value[np.isfinite(value)]), value)
-
-
-def _points(axes: Axes, at: np.ndarray, rows: pd.DataFrame, name: str, marker: str = "o") -> None:
-    """Means with their intervals."""
-    columns = (rows["dial"], rows["cell"], rows[f"{name}_mean"], rows[f"{name}_low"], rows[f"{name}_high"])
-    for x, dial, cell, mean, low, high in zip(at, *columns, strict=True):
-        style = {"fmt": marker, "color": _colour(dial, str(cell)), "capsize": 2.5, "zorder": 3}
-        axes.errorbar(x, mean, ([mean - low], [high - mean]), **style)
+    return values.replace(np.inf, 30 * values[np.isfinite(values)].max()).to_numpy()
 
 
 def _levels(axes: Axes, rows: pd.DataFrame) -> None:
@@ -157,17 +150,16 @@ def _levels(axes: Axes, rows: pd.DataFrame) -> None:
 def _dial_axes(panels: np.ndarray, table: pd.DataFrame) -> None:
     """K rises and λ falls to the right: feature learning falls in both. Above stands λ in T's convention."""
     for lower, upper, dial in zip(panels[1], panels[0], DIALS, strict=True):
-        rows = table[table["dial"] == dial]
+        rows = table.dropna(subset=dial)
         lower.set_xscale("log")
         if dial == "K":
-            names = [cell.replace("inf", "∞") for cell in rows["cell"]]
-            lower.set_xticks(_positions(rows), names)
+            lower.set_xticks(_positions(rows["K"]), list(map(period_text, rows["K"])))
             lower.minorticks_off()
             lower.set_xlabel("steps between feature updates, K")
         else:
             lower.invert_xaxis()
             lower.set_xlabel("damping λ of the mean loss")
-            factor = float((rows["lambda_of_T"] / rows["value"]).iloc[0])
+            factor = float((rows["lambda_of_T"] / rows["damping"]).iloc[0])
             functions = partial(np.multiply, factor), partial(np.multiply, 1 / factor)
             above = upper.secondary_xaxis("top", functions=functions)
             above.set_xlabel("λ of T (eq. 10), 2nλ")
@@ -178,9 +170,9 @@ def dials(tables: Tables) -> Figure:
     table = tables["xor"]
     figure, axes = plt.subplots(figsize=(7.6, 4.2))
     for dial, marker, line in zip(DIALS, "os", ("-", "--"), strict=True):
-        rows = table[(table["dial"] == dial) & (table["cell"] != "inf")].sort_values("value", ascending=dial == "K")
+        rows = table[np.isfinite(table[dial])].sort_values(dial, ascending=dial == "K")
         axes.plot(rows["distance_mean"], rows["alignment_mean"], line, color="0.75", linewidth=1, zorder=1)
-        _crosses(axes, rows, marker)
+        _crosses(axes, rows, dial, marker)
         axes.plot([], [], marker + line, color="0.6", label="period K" if dial == "K" else "damping λ")
     _levels(axes, table)
     axes.set_xscale("log")
@@ -194,8 +186,8 @@ def dials(tables: Tables) -> Figure:
     return figure
 
 
-def _crosses(axes: Axes, rows: pd.DataFrame, marker: str) -> None:
-    """Cells with both intervals and their names; of neighbours too close for two names, the outermost carries both."""
+def _crosses(axes: Axes, rows: pd.DataFrame, dial: str, marker: str) -> None:
+    """Points with both intervals and their names; of neighbours too close for two names, the outermost carries both."""
     names: dict[tuple[float, float], list[pd.Series]] = {}
     for _, row in rows.iterrows():
         bars = {}
@@ -203,17 +195,17 @@ def _crosses(axes: Axes, rows: pd.DataFrame, marker: str) -> None:
             mean, low, high = (row[f"{name}_{part}"] for part in ("mean", "low", "high"))
             bars[axis] = ([mean - low], [high - mean])
         x, y = row["distance_mean"], row["alignment_mean"]
-        face = _colour(row["dial"], row["cell"])
+        face = _colour(dial, row[dial])
         axes.errorbar(x, y, **bars, fmt=marker, color=face, capsize=2, zorder=3)
         near = [at for at in names if abs(math.log(at[0] / x)) < CLOSE[0] and abs(at[1] - y) < CLOSE[1]]
         names.setdefault(near[0] if near else (x, y), []).append(row)
-    for cells in names.values():
-        first = cells[0]
-        outermost = (max if first["dial"] == "K" else min)(cells, key=lambda row: row["distance_mean"])
+    choose, offset, side = (max, (6, 4), "left") if dial == "K" else (min, (-6, -9), "right")
+    for near in names.values():
+        outermost = choose(near, key=lambda row: row["distance_mean"])
         at = outermost["distance_mean"], outermost["alignment_mean"]
-        text = f"{first['dial']} = {', '.join(row['cell'] for row in cells)}"
-        offset, side = ((6, 4), "left") if first["dial"] == "K" else ((-6, -9), "right")
-        face = _colour(first["dial"], first["cell"])
+        values = [period_text(row["K"]) if dial == "K" else f"{row['damping']:g}" for row in near]
+        text = f"{SYMBOLS[dial]} = {', '.join(values)}"
+        face = _colour(dial, near[0][dial])
         axes.annotate(text, at, offset, textcoords="offset points", fontsize=7.5, color=face, ha=side)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from iterlin_lab.experiments.xor.settings import Scope
-from iterlin_lab.report.tables import NAMES, markdown_table, outcome_columns, percent
+from iterlin_lab.report.names import row_name
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -63,9 +64,7 @@ def _rows(table: pd.DataFrame) -> pd.DataFrame:
     rmse = (f"{value:.3f}" for value in table["network_test_rmse_mean"])
     return pd.DataFrame(
         {
-            "cell": [
-                f"{dial} = {NAMES.get(cell, cell)}" for dial, cell in zip(table["dial"], table["cell"], strict=True)
-            ],
+            "cell": [row_name(row) for row in table.to_dict("records")],
             "λ of T": ["" if pd.isna(value) else f"{value:g}" for value in T],
             **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
