@@ -7,18 +7,12 @@ import pytest
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.adam import run as adam
-from iterlin_lab.experiments.adam import section as report_adam
 from iterlin_lab.experiments.adam.table import DRAWN, over_evaluations
-from iterlin_lab.experiments.adam.table import tables as adam_tables
-from iterlin_lab.experiments.damp_ce import run as damp_ce
-from iterlin_lab.experiments.damp_ce import section as report_damp_ce
-from iterlin_lab.experiments.damp_ce.table import tables as damp_ce_tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables import ACCURACIES, by_period, read_cells, summarise
 from iterlin_lab.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
-from tests.whole import FAMILIES, FIGURES
+from tests.whole import FAMILIES, FIGURES, recipes, tables_of, text_of
 
 YES, NO, UNKNOWN = VERDICTS
 PRESETS = load(ROOT / "params.yaml").presets
@@ -27,7 +21,7 @@ PRESETS = load(ROOT / "params.yaml").presets
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
     scale = PRESETS[preset]
-    cells = adam.cells(scale)
+    cells = recipes("adam", scale)
     assert list(cells) == scale.adam.cells
     assert [recipe.run for recipe in cells["gradient"]] == list(range(scale.adam.num_seeds))
     gradient, solved = cells["gradient"][0], cells["solved"][0]
@@ -42,7 +36,7 @@ def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_cells_of_damp_ce_differ_in_the_damping_alone(preset):
     scale = PRESETS[preset]
-    first, *others = (runs[1] for runs in damp_ce.cells(scale).values())
+    first, *others = (runs[1] for runs in recipes("damp_ce", scale).values())
     assert all(other._replace(damping=first.damping) == first for other in others)
     assert [recipe.damping for recipe in (first, *others)] == list(map(float, scale.damp_ce.dampings))
     assert (first.tolerance, first.period) == (scale.damp_ce.solver.tolerance, None)
@@ -116,14 +110,14 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, outcome):
     ]
     for cell in ("k_sweep/1", *cells):
         write_cell(layout.results / cell, outcome)
-    tables = adam_tables(scale, layout) | damp_ce_tables(scale, layout)
+    tables = tables_of(scale, "adam", "damp_ce")
     gradient = read_cells(layout.results / "k_sweep", by_period(["1"]), "runs")
     tables["k_sweep"] = summarise(gradient, gradient, ["K"])
     for name in ("adam", "damp_ce"):
         figure = FIGURES[name](tables)
         figure.canvas.draw()
         plt.close(figure)
-    text = " ".join((report_adam.section(scale, tables) + report_damp_ce.section(scale, tables)).split())
+    text = " ".join(text_of(scale, tables, "adam", "damp_ce").split())
     if outcome == "fitted":
         assert "at the end of every phase of every run, and its gradient had shrunk to at most 0.01 of" in text
         assert " 0% of the runs did not fit" in text

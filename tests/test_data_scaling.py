@@ -8,17 +8,16 @@ import pandas as pd
 import pytest
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.experiments.data_scaling.claims import CLAIMS
 from iterlin_lab.experiments.data_scaling.figure import FIGURES
 from iterlin_lab.experiments.data_scaling.run import cells
 from iterlin_lab.experiments.data_scaling.section import section
 from iterlin_lab.experiments.data_scaling.table import compared, tables
 from iterlin_lab.layout import Layout
-from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-PRESETS = load(ROOT / "params.yaml").presets
+PRESETS = scopes("data_scaling")
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -20,9 +20,10 @@ from iterlin_lab.experiments.decay.run import follow_along, summary
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.two_layer_flows import network
 from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-PRESETS = load(ROOT / "params.yaml").presets
+PRESETS = scopes("decay")
 SECTION = PRESETS["smoke"].decay
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from iterlin import Linearised, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.filters import claims
 from iterlin_lab.experiments.filters import figure as figures
@@ -24,10 +23,10 @@ from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.mlp.module import MLP
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
-from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-PRESETS = load(ROOT / "params.yaml").presets
+PRESETS = scopes("filters")
 FEW = Filters(num_drawn=2, num_columns=4, num_permutations=300, num_examples=5, kernels_per_decade=2)
 SCALE = PRESETS["smoke"].model_copy(update={"filters": FEW})
 LARGE, STEPS = SCALE.augmentation.periods[-1], SCALE.augmentation.num_steps

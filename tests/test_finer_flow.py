@@ -8,11 +8,11 @@ import pytest
 
 from iterlin_lab.config import load
 from iterlin_lab.experiments.finer_flow import run, section, settings, table
-from iterlin_lab.experiments.k_sweep import run as k_sweep
 from iterlin_lab.layout import Layout
 from tests.clone import ROOT
+from tests.whole import recipes, scopes
 
-LAPTOP = load(ROOT / "params.yaml").presets["laptop"]
+LAPTOP = scopes("finer_flow")["laptop"]
 
 
 def changed(**values):
@@ -29,11 +29,11 @@ def layout(tmp_path, monkeypatch):
 
 
 def test_its_runs_are_those_of_the_sweep_but_for_the_tolerance(layout):
-    finer, sweep = run.cells(LAPTOP), k_sweep.cells(LAPTOP)
+    finer, sweep = run.cells(LAPTOP), recipes("k_sweep", load(ROOT / "params.yaml").presets["laptop"])
     assert list(finer) == LAPTOP.finer_flow.periods
-    for period, recipes in finer.items():
-        assert len(recipes) == LAPTOP.finer_flow.num_seeds
-        for ours, theirs in zip(recipes, sweep[period], strict=False):
+    for period, runs in finer.items():
+        assert len(runs) == LAPTOP.finer_flow.num_seeds
+        for ours, theirs in zip(runs, sweep[period], strict=False):
             assert ours._replace(solver=theirs.solver) == theirs
             assert ours.solver == {"name": "flow", "tolerance": LAPTOP.finer_flow.tolerance}
             assert ours.solver["tolerance"] < theirs.solver["tolerance"]

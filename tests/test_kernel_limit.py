@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.experiments.kernel_limit import figure as figures
 from iterlin_lab.experiments.kernel_limit import section as report
 from iterlin_lab.experiments.kernel_limit import table as tables
@@ -15,10 +14,10 @@ from iterlin_lab.experiments.kernel_limit.run import errors, pairs
 from iterlin_lab.experiments.kernel_limit.settings import KernelLimit
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables.summaries import means
-from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-SMOKE = load(ROOT / "params.yaml").presets["smoke"]
+SMOKE = scopes("kernel_limit")["smoke"]
 SETTINGS = KernelLimit(dimension=3, widths=[8, 16, 32], num_examples=4, sizes=[2, 4, 8], width=16, num_seeds=2)
 
 

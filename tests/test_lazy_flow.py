@@ -19,9 +19,10 @@ from iterlin_lab.experiments.lazy_flow.run import RESOLUTION, Examples, follow_a
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.two_layer_flows import first_pairs, flow, network
 from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-PRESETS = load(ROOT / "params.yaml").presets
+PRESETS = scopes("lazy_flow")
 SECTION = PRESETS["smoke"].lazy_flow
 STEPS = np.array([1, 10, 100, RESOLUTION])
 

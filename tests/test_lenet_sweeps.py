@@ -7,41 +7,33 @@ import pytest
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.augmentation import run as augmentation
-from iterlin_lab.experiments.augmentation import section as report_augmentation
-from iterlin_lab.experiments.augmentation import table as tables_augmentation
-from iterlin_lab.experiments.batches import run as batches
-from iterlin_lab.experiments.batches import section as report_batches
-from iterlin_lab.experiments.batches import table as tables_batches
-from iterlin_lab.experiments.mnist import run as mnist
-from iterlin_lab.experiments.mnist import section as report_mnist
 from iterlin_lab.experiments.mnist import table as tables_mnist
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables import ACCURACIES
 from iterlin_lab.tables.gaps import largest_gaps
 from tests.clone import ROOT
-from tests.whole import FAMILIES, FIGURES, TRAINED, recipes
+from tests.whole import FAMILIES, FIGURES, TRAINED, recipes, tables_of, text_of
 
 YES, NO, UNKNOWN = VERDICTS
 PRESETS = load(ROOT / "params.yaml").presets
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("experiment", [mnist, augmentation])
-def test_the_cells_of_mnist_and_augmentation_differ_in_the_period_alone(preset, experiment):
-    scale, name = PRESETS[preset], experiment.__name__.split(".")[-2]
-    cells, settings = experiment.cells(scale), getattr(scale, name)
+@pytest.mark.parametrize("name", ["mnist", "augmentation"])
+def test_the_cells_of_mnist_and_augmentation_differ_in_the_period_alone(preset, name):
+    scale = PRESETS[preset]
+    cells, settings = recipes(name, scale), getattr(scale, name)
     (first, *_), *others = cells.values()
     assert all(other[0]._replace(period=first.period) == first for other in others)
     assert first.sizes == (settings.data if name == "mnist" else scale.data).sizes
-    assert [recipes[0].period for recipes in cells.values()] == [float(period) for period in settings.periods]
+    assert [runs[0].period for runs in cells.values()] == [float(period) for period in settings.periods]
     assert first.snapshots == (name == "augmentation") == (first.augmentation is not None)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_both_kinds_of_batches_train_for_the_same_times(preset):
     scale = PRESETS[preset]
-    cells = batches.cells(scale)
+    cells = recipes("batches", scale)
     for period in scale.batches.periods:
         (full, *_), (mini, *_) = cells[f"full-{period}"], cells[f"mini-{period}"]
         assert full.training["batch_size"] is None
@@ -128,21 +120,20 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, diverged):
     scale, layout = PRESETS["smoke"], Layout("smoke")
     for period in scale.mnist.periods:
         write(layout.results / "mnist", period, diverged and period != "1")
-    for cell in batches.cells(scale):
+    for cell in recipes("batches", scale):
         write(layout.results / "batches", cell, diverged, scale.batches.ratio if cell.startswith("mini") else 1)
     for period in scale.augmentation.periods:
         write(layout.results / "augmentation", period, diverged)
-    modules = tables_mnist, tables_batches, tables_augmentation
-    tables = {name: table for module in modules for name, table in module.tables(scale, layout).items()}
+    tables = tables_of(scale, "mnist", "batches", "augmentation")
     for name in ("mnist", "batches", "augmentation"):
         figure = FIGURES[name](tables)
         figure.canvas.draw()
         plt.close(figure)
     gap = tables["batches_runs"].query("method == 'mini' and K == 10")["largest_gap"]
     assert gap.tolist() == pytest.approx([0, 0])
-    text = report_mnist.section(scale, tables) + report_batches.section(scale, tables)
+    text = text_of(scale, tables, "mnist", "batches")
     assert "`digits` **stand in for MNIST**" in text
-    rows = report_augmentation.section(scale, tables).splitlines()
+    rows = text_of(scale, tables, "augmentation").splitlines()
     assert ("0.0 ± 0.0" in next(row for row in rows if row.startswith("| 20 "))) != diverged
     row = next(line for line in text.splitlines() if line.startswith("| 10 "))
     assert row.split("|")[6].strip() == ("–" if diverged else "90.0 ± 0.0")

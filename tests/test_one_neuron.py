@@ -14,7 +14,6 @@ from iterlin import squared_error
 from iterlin._solvers.first_order import FirstOrder
 from iterlin.two_layer.networks import two_layer
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.experiments.one_neuron import claims
 from iterlin_lab.experiments.one_neuron import figure as figures
 from iterlin_lab.experiments.one_neuron import section as report
@@ -23,10 +22,10 @@ from iterlin_lab.experiments.one_neuron.run import Neuron, draw, padded, regress
 from iterlin_lab.experiments.one_neuron.settings import OneNeuron
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables.summaries import exponents
-from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-SMOKE = load(ROOT / "params.yaml").presets["smoke"]
+SMOKE = scopes("one_neuron")["smoke"]
 SECTION = SMOKE.one_neuron
 
 

@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 
 from iterlin._records import log_spaced_steps
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.data.prepare import npz
 from iterlin_lab.experiments.probes import claims
 from iterlin_lab.experiments.probes import figure as figures
@@ -25,10 +24,10 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.settings.base import parse_period
-from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-PRESETS = load(ROOT / "params.yaml").presets
+PRESETS = scopes("probes")
 SETTINGS = Probes(strengths=[1e-3, 1.0, 0.1], tolerance=1e-6, max_iterations=1000, every=1)
 
 

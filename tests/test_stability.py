@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.experiments.stability import claims
 from iterlin_lab.experiments.stability import figure as figures
 from iterlin_lab.experiments.stability import run as stability
@@ -17,10 +16,10 @@ from iterlin_lab.experiments.stability import section as report
 from iterlin_lab.experiments.stability import table as tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.settings import parse_period
-from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-PRESETS = load(ROOT / "params.yaml").presets
+PRESETS = scopes("stability")
 RATES, PERIODS, EIGENVALUE, STEPS = (0.01, 0.1, 1.0), ("1", "10", "100", "inf"), 10.0, 1000
 
 

@@ -23,9 +23,10 @@ from iterlin_lab.experiments.staircase.run import curves, draw
 from iterlin_lab.experiments.staircase.settings import Staircase
 from iterlin_lab.layout import Layout
 from tests.clone import ROOT
+from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
-SMOKE = load(ROOT / "params.yaml").presets["smoke"]
+SMOKE = scopes("staircase")["smoke"]
 SECTION = SMOKE.staircase
 
 

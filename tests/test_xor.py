@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from iterlin import ClosedForm, Every, FirstOrder, Ridge, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
-from iterlin_lab.config import load
 from iterlin_lab.data.xor import CENTRES, draw
 from iterlin_lab.experiments.xor.claims import RANDOM
 from iterlin_lab.experiments.xor.figure import FIGURES
@@ -17,11 +16,10 @@ from iterlin_lab.experiments.xor.run import alignments, features, method, start,
 from iterlin_lab.experiments.xor.section import section
 from iterlin_lab.experiments.xor.table import numbered, summarise
 from iterlin_lab.nets.shared.build import build
-from tests.clone import ROOT
-from tests.whole import FAMILIES
+from tests.whole import FAMILIES, scopes
 
 YES, NO, UNKNOWN = VERDICTS
-SMOKE = load(ROOT / "params.yaml").presets["smoke"]
+SMOKE = scopes("xor")["smoke"]
 SETTINGS = SMOKE.xor.model_copy(update={"num_steps": 5, "num_phases": 1, "num_updates": 5, "width": 8})
 SCALE = SMOKE.model_copy(update={"xor": SETTINGS})
 

@@ -1,14 +1,32 @@
 """What all experiments have, as the report takes it."""
 
+from iterlin_lab.config import load
 from iterlin_lab.experiments import EXPERIMENTS
+from tests.clone import ROOT
 
 FAMILIES = {family.id: family for experiment in EXPERIMENTS.values() for family in experiment.families}
 FIGURES = {name: draw for experiment in EXPERIMENTS.values() for name, draw in experiment.figures.items()}
 TRAINED = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.label}
 
 
+def tables_of(scale, *experiments):
+    """The tables of these experiments, from their results in the present folder."""
+    return {name: table for one in experiments for name, table in EXPERIMENTS[one].tables(scale).items()}
+
+
+def text_of(scale, tables, *experiments):
+    """What the report says of these experiments."""
+    return "".join(part for one in experiments for part in EXPERIMENTS[one].section(scale, tables))
+
+
+def scopes(experiment):
+    """What the presets of params.yaml have for an experiment, by their names."""
+    presets = load(ROOT / "params.yaml").presets
+    return {name: EXPERIMENTS[experiment].of(scale) for name, scale in presets.items()}
+
+
 def recipes(experiment, scale):
     """The recipes of its cells, by the folders of these."""
     run = EXPERIMENTS[experiment].module("run")
     assert run
-    return run.cells(scale)
+    return run.cells(EXPERIMENTS[experiment].of(scale))
