@@ -77,7 +77,7 @@ def test_a_run_is_measured_from_its_networks(tmp_path):
     images = np.random.default_rng(0).normal(size=(460, 8, 8, 1))
     np.savez(tmp_path / "data.npz", images=images, labels=labels, official_test=np.zeros(460, bool))
     net = {"name": "lenet", "input_shape": (8, 8, 1), "num_classes": 10, "kernel": 3, "padding": "SAME"}
-    net["initialisation"] = "he_normal"
+    net |= {"channels": [50, 50], "widths": [120, 84], "initialisation": "he_normal"}
     model, description = build(**net, key=jax.random.key(0)), {"net": net, "mean": 0.0, "deviation": 1.0}
     for period in ("1", LARGE):
         (folder := tmp_path / period / "snapshots" / "0").mkdir(parents=True)

@@ -97,7 +97,7 @@ def test_every_layer_of_every_network_of_a_run_is_probed(tmp_path, monkeypatch):
     data = {"images": images, "labels": labels, "official_test": np.zeros(500, bool)}
     (tmp_path / "data.npz").write_bytes(npz(data))
     net = {"name": "lenet", "input_shape": shape, "num_classes": 3, "kernel": 3, "padding": "SAME"}
-    net["initialisation"] = "he_normal"
+    net |= {"channels": [50, 50], "widths": [120, 84], "initialisation": "he_normal"}
     model = build(**net, key=jax.random.key(0))
     files = {0: tmp_path / "0.eqx", 7: tmp_path / "7.eqx"}
     for file, factor in zip(files.values(), (1, np.nan), strict=True):

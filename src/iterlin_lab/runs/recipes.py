@@ -50,7 +50,7 @@ def make_recipe(
     snapshots: bool = False,
     **training: Any,
 ) -> Recipe:
-    """Run number `run` of a cell, with what all runs of the scale share where `sizes`, `net`, `training` do not say."""
+    """Run number `run` of a cell, with the scale's settings where `sizes`, `net` and `training` give no others."""
     steps = {"num_steps": num_steps, "first_record": first_record}
     return Recipe(
         seed=scale.seed,

@@ -12,7 +12,7 @@ def cost(scale: Scope) -> Cost:
 
 
 def network(scale: Scope) -> Built:
-    """Its own, of one number."""
+    """The network of E-DAMP1D, a function of one number."""
     return Built("damp1d.net", scale.damp1d.net.model_dump(), (1,), 1)
 
 

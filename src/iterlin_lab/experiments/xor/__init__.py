@@ -11,7 +11,7 @@ def cost(scale: Scope) -> Cost:
 
 
 def network(scale: Scope) -> Built:
-    """Its own, on points of the plane."""
+    """The network of E-XOR, on points of the plane."""
     return Built("xor", scale.xor.net, (2,), 1)
 
 

@@ -1,6 +1,7 @@
 """NET-LENET, the papers' "simple CNN" (T C.2.1)."""
 
 import itertools
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
@@ -26,10 +27,10 @@ class LeNet(eqx.Module):
         input_shape: tuple[int, int, int],
         num_classes: int,
         *,
-        channels: tuple[int, int] = (50, 50),
+        channels: Sequence[int] = (50, 50),
         kernel: int = 5,
         padding: str = "VALID",
-        widths: tuple[int, ...] = (120, 84),
+        widths: Sequence[int] = (120, 84),
         key: Array,
     ):
         height, width = (_size_after(size, kernel, padding) for size in input_shape[:2])
