@@ -11,7 +11,7 @@ from iterlin_lab.runs import store as scratch
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(scratch, "SCRATCH", tmp_path / "runs")
-    monkeypatch.setattr(scratch, "WORK", tmp_path / "work")
+    monkeypatch.setattr(scratch, "TRAINING", tmp_path / "work")
     monkeypatch.setattr(scratch, "SOURCE", tmp_path / "package")
     (tmp_path / "package" / "core").mkdir(parents=True)
     (tmp_path / "package" / "core" / "a.py").write_text("1")

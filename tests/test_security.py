@@ -119,10 +119,10 @@ HOSTILE = {
     ),
     "factor": ('factors: ["0.5", "2"]', f'factors: ["{UP}"]', f"rescaled@smoke-sensitivity-{UP}"),
     "scale": ("    name: smoke", "    name: ../../victim", "check@../../victim"),
-    "network": ("net: {name: lenet, channels: [4, 4]", f'net: {{name: "{UP}", channels: [4, 4]', "regime@smoke"),
+    "network": ("&smoke-net {name: lenet,", f'&smoke-net {{name: "{UP}",', "regime@smoke"),
     "data": (
-        "data: {name: digits, num_train: 60, num_validation: 100, num_test: 300}\n    net",
-        f'data: {{name: "{UP}", num_train: 60, num_validation: 100, num_test: 300}}\n    net',
+        "&smoke-data {name: digits,",
+        f'&smoke-data {{name: "{UP}",',
         "prepare@smoke",
     ),
     "command": (

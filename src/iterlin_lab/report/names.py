@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -28,9 +28,9 @@ def label(K: float) -> str:
     return tick(K) if math.isnan(K) else f"K = {tick(K)}"
 
 
-def named(**numbers: float) -> str:
+def named(**numbers: SupportsFloat) -> str:
     """`K = 1e4, λ = 0.01`, without numbers that are missing."""
-    known = {name: value for name, value in numbers.items() if not math.isnan(value)}
+    known = {name: float(value) for name, value in numbers.items() if not math.isnan(value)}
     texts = {name: period_text(value) if name == "K" else f"{value:g}" for name, value in known.items()}
     return ", ".join(f"{SYMBOLS[name]} = {text}" for name, text in texts.items())
 

@@ -86,7 +86,7 @@ def flow(
     start: TwoLayer,
     scale: float,
     train: tuple[Inputs, Float[np.ndarray, "n 1"]],
-    inputs: Inputs,
+    inputs: Float[np.ndarray, "m d"],
     times: Times,
     tolerance: float,
 ) -> Path:
@@ -116,7 +116,7 @@ def _descent(predict: Predict, start: TwoLayer, theta: Array, scale: Array, x: A
 
 
 @eqx.filter_jit
-def _along(predict: Predict, start: TwoLayer, path: np.ndarray, x: Any, inputs: Any) -> tuple[Array, Array]:
+def _along(predict: Predict, start: TwoLayer, path: Array | np.ndarray, x: Any, inputs: Any) -> tuple[Array, Array]:
     _, unravel = ravel_pytree(start)
 
     def at(theta):

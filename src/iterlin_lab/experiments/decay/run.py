@@ -58,7 +58,7 @@ def follow_along(
     """A row a record: time and rates in units of γ²N, the loss relative to the first, and λ(t) = γ²σ_min(J_t)²/n."""
     unit, target = scale**2 * section.width, np.ravel(y)
 
-    def smallest(kernels: np.ndarray) -> np.ndarray:
+    def smallest(kernels: np.ndarray) -> np.ndarray | np.floating:
         return np.linalg.eigvalsh(kernels)[..., 0] / (section.width * len(x))
 
     initial = float(smallest(np.asarray(kernel(start, x, x))))

@@ -60,8 +60,8 @@ def cells(scale: Scope) -> list[Cell]:
     return [*(("K", K) for K in scale.xor.periods), *(("λ", f"{damping:g}") for damping in scale.xor.dampings)]
 
 
-def train_group(task: tuple[Scope, Cell, list[int]]) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """The rows of some runs of a cell. What is kept already is not computed again."""
+def train_group(task: tuple[Scope, Cell, list[int]]) -> list[list[Any]]:
+    """The row of each of some runs of a cell, and the rows of its neurons. What is kept is not computed again."""
     scale, cell, runs = task
     shared = scale.model_dump(include=SHARED)
     shared |= {"xor": scale.xor.model_dump(exclude=AXES), "cell": cell, "num_steps": method(scale, cell)[2]}
