@@ -23,7 +23,7 @@ BINS = np.linspace(LOWEST, 1, 16).tolist()
 RANDOM = 4 / math.pi * math.sin(math.pi / 4)
 DIALS = ("K", "damping")
 INITIAL = np.nan  # the value of a dial before training
-CLOSE = 0.04, 0.004  # of two cells, in the logarithm of the distance and in the alignment
+CLOSE = 0.05, 0.004  # of two cells, in the logarithm of the distance and in the alignment
 
 
 def features(tables: Tables) -> Figure:
