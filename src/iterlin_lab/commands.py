@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iterlin_lab.config import ParamsError, Scale, load
 from iterlin_lab.dvc.jobs import reproduce, stop
-from iterlin_lab.dvc.mend import mend
+from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone
@@ -32,7 +32,7 @@ def main() -> None:
         scale = load().scale
     except ParamsError as error:
         sys.exit(str(error))
-    mend()
+    repair_files()
     arguments.pop("run")(scale, **arguments)
 
 

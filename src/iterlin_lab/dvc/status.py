@@ -10,7 +10,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from iterlin_lab.dvc.mend import LOCK_FILE, REPO_LOCK
+from iterlin_lab.dvc.cut_off import LOCK_FILE, REPO_LOCK
 
 PARAMS = Path("params.yaml")
 

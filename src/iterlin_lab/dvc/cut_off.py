@@ -22,7 +22,7 @@ FILE, FOLDER = r"\w{32}\n      size: \d+\n", r"\w{32}\.dir\n      size: \d+\n   
 END = re.compile(rf"\n    outs:\n(?:.*\n)*      md5: (?:{FILE}|{FOLDER})\Z")
 
 
-def mend() -> None:
+def repair_files() -> None:
     """Remove a list of locks that was cut off, and complete a `dvc.lock` that was; say so on standard error.
 
     Nothing is done while a DVC is at work.

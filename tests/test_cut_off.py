@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin_lab.dvc.mend import LOCKS, completed, is_whole, mend
+from iterlin_lab.dvc.cut_off import LOCKS, completed, is_whole, repair_files
 from tests.clone import ROOT, run_in
 
 PIPELINE = """
@@ -29,7 +29,7 @@ stages:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A repository with a pipeline that has run; outside it, a line for each time that a stage ran."""
-    folder = tmp_path_factory.mktemp("mend") / "repository"
+    folder = tmp_path_factory.mktemp("cut_off") / "repository"
     folder.mkdir()
     (folder / "dvc.yaml").write_text(PIPELINE)
     (folder / "zero").write_text("0")
@@ -73,21 +73,21 @@ def test_dvc_goes_on_after_a_cut_and_runs_nothing_again(folder, share, monkeypat
     whole, before = lock.read_text(), ran.read_text()
     monkeypatch.chdir(folder)
     lock.write_text(whole[: int(share * len(whole))])
-    mend()
+    repair_files()
     assert capsys.readouterr().err == (
         "mended: dvc.lock had been cut off, so what it lacks was taken from the last commit. "
         "Nothing that was trained is lost\n"
     )
     run_in(folder, "dvc", "repro", "-q")
     assert (stages(lock.read_text()), ran.read_text()) == (stages(whole), before)
-    mend()
+    repair_files()
     assert capsys.readouterr().err == ""
 
 
 def test_a_list_of_locks_that_was_cut_off_is_removed(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     LOCKS.write_text('{"write": {')
-    mend()
+    repair_files()
     assert not LOCKS.exists()
     assert "mended: .dvc/tmp/rwlock had been cut off, so it was removed" in capsys.readouterr().err
 
@@ -98,7 +98,7 @@ def test_nothing_is_touched_while_a_dvc_is_at_work(folder, monkeypatch, capsys):
     with (folder / ".dvc/tmp/lock").open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         (folder / "dvc.lock").write_text("schema")
-        mend()
+        repair_files()
     assert (folder / "dvc.lock").read_text() == "schema"
     assert capsys.readouterr().err == ""
     (folder / "dvc.lock").write_text(whole)
