@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iterlin_lab.config import ParamsError, Scale, load
-from iterlin_lab.dvc.jobs import reproduce, stop
 from iterlin_lab.dvc.cut_off import repair_files
+from iterlin_lab.dvc.jobs import reproduce, stop
 from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone
