@@ -107,3 +107,5 @@ def test_tables_are_compared_within_what_another_machine_may_change():
         "inf, 20, x_mean: nan committed, 0.1 recomputed",
     ]
     assert differences(old, old.head(1))[0].startswith("the rows or columns differ")
+    solved = old.assign(K=[1, np.nan], method=["gradient", "TGN"])[["method", *old.columns]]
+    assert differences(solved, solved.assign(fitted=[10, 5])) == ["TGN, nan, 20, fitted: 0 committed, 5 recomputed"]

@@ -54,7 +54,7 @@ TWO = """
 
 def test_what_params_yaml_leaves_out_is_nowhere(tmp_path):
     clone = Clone(tmp_path, "smoke")
-    clone.edit("  <<: *smoke\n", "  <<: *smoke" + TWO)
+    clone.edit("scale:\n  <<: *smoke\n", "scale:\n  <<: *smoke" + TWO)
     clone.run("iterlin", "repro")
     report = clone.folder / "reports/smoke"
     assert {path.stem.split("_")[0] for path in (report / "tables").iterdir()} == {"kernel", "staircase"}

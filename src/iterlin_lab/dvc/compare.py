@@ -40,7 +40,7 @@ def _states(states: dict | str) -> list[str]:
 
 def read(table: Path | io.StringIO) -> pd.DataFrame:
     """A table of the report."""
-    return pd.read_csv(table, dtype={"cell": str})
+    return pd.read_csv(table)
 
 
 def committed(path: Path) -> pd.DataFrame:
@@ -73,5 +73,5 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
 
 def _rows(table: pd.DataFrame) -> list[str]:
     """What the rows are of, which stands before their numbers of runs."""
-    named = table.iloc[:, : table.columns.get_loc("runs")].astype(str)
-    return named.agg(", ".join, axis=1).tolist()
+    named = table.iloc[:, : table.columns.get_loc("runs")]
+    return named.map(str).agg(", ".join, axis=1).tolist()  # a number that a row does not have is "nan"
