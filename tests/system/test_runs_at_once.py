@@ -37,7 +37,7 @@ RECIPE = Recipe(
 def data(tmp_path, monkeypatch):
     """A file of two classes."""
     monkeypatch.setattr(scratch, "SCRATCH", tmp_path / "runs")
-    monkeypatch.setattr(scratch, "WORK", tmp_path / "work")
+    monkeypatch.setattr(scratch, "TRAINING", tmp_path / "work")
     random, labels = np.random.default_rng(0), np.arange(60) % 2
     images = random.normal(size=(60, 4, 4, 1)) + labels[:, None, None, None]
     path = tmp_path / "data.npz"
