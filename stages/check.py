@@ -11,8 +11,8 @@ def main() -> None:
     from iterlin_lab.planning.memory import require
     from iterlin_lab.planning.trace import trace
 
-    checked = trace(scale)
     require(scale)
+    checked = trace(scale)
     limit_workers(scale)  # says so where fewer train side by side than there are processors for
     write_text(Layout(scale.name).results / "check.txt", f"all parameters are valid; {checked}\n")
 

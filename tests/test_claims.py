@@ -84,6 +84,11 @@ def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
     assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
 
 
+def named(table, name):
+    """Which rows the report calls so."""
+    return pd.Series([row_name(row) == name for row in table.to_dict("records")], table.index)
+
+
 @pytest.mark.parametrize(
     ("name", "unknown"),
     [("K = 1e8", {"E-SWEEP-3", "E-SWEEP-4"}), ("TGN", {"E-SWEEP-4", "E-SWEEP-5"}), ("K = ∞", set())],
@@ -91,9 +96,7 @@ def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
 def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(name, unknown):
     table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
     assert set(verdicts(table).values()) == {YES, NO}
-    table.loc[(table.apply(lambda row: row_name(dict(row)), axis=1) == name) & (table["run"] == 0), "outcome"] = (
-        "step_limit"
-    )
+    table.loc[named(table, name) & (table["run"] == 0), "outcome"] = "step_limit"
     assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown
 
 
@@ -108,9 +111,7 @@ def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(na
 )
 def test_no_verdict_rests_on_runs_that_diverged(name, unknown):
     table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
-    table.loc[(table.apply(lambda row: row_name(dict(row)), axis=1) == name) & (table["run"] < 3), "outcome"] = (
-        "diverged"
-    )
+    table.loc[named(table, name) & (table["run"] < 3), "outcome"] = "diverged"
     rows = {row["id"]: row for row in judge(FAMILIES["E-SWEEP"].claims, table)}
     assert {claim for claim, row in rows.items() if row["verdict"] == UNKNOWN} == unknown
     for claim in unknown:

@@ -14,12 +14,9 @@ from iterlin import (
     Loop,
     Never,
     OnConvergence,
-    Outcome,
-    Truncated,
     adam,
     cross_entropy,
     functional,
-    ggn_max_eigenvalue,
     sgd,
     squared_error,
 )
@@ -174,71 +171,6 @@ def test_runs_batched_over_learning_rates_equal_single_runs():
     rates = jnp.array([0.01, 0.1, 0.3])
     alone = jnp.stack([theta(rate) for rate in rates])
     same(jax.vmap(theta)(rates), alone)
-
-
-def test_too_large_a_learning_rate_is_an_outcome_and_not_an_error():
-    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
-    params, fn = functional(model)
-    rate = 3 / ggn_max_eigenvalue(fn, params, x, y, squared_error, jax.random.key(2))
-    _, stable = trained(model, (x, y), solver=sgd(rate / 3), schedule=Never(), num_steps=2000)
-    _, result = trained(model, (x, y), solver=sgd(rate), schedule=Never(), num_steps=2000)
-    assert stable.outcome is Outcome.step_limit
-    assert result.outcome is Outcome.diverged
-    assert result.records[-1]["step"] < 200
-    assert "lower the learning rate" in result.outcome.value
-
-
-@pytest.mark.parametrize("value", [jnp.nan, jnp.inf])
-def test_data_that_are_not_finite_are_refused(value):
-    model, (x, y) = mlp(jax.random.key(0)), regression(jax.random.key(1))
-    with pytest.raises(ValueError, match="split 'train': x is not finite at example 3"):
-        trained(model, (x.at[3, 0].set(value), y))
-    with pytest.raises(ValueError, match="split 'train': y is not finite at example 0"):
-        trained(model, (x, y.at[0].set(value)))
-
-
-def test_training_stops_when_the_network_fits():
-    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
-    _, result = trained(
-        model, data, loss=cross_entropy, solver=sgd(0.5), schedule=Every(20), num_steps=100_000, fit_loss=0.1
-    )
-    assert result.outcome is Outcome.fitted
-    ends = [record for record in result.records if record["phase_step"] == 20]
-    assert result.records[-1] is ends[-1]
-    assert ends[-1]["network_train_accuracy"] == 1
-    assert ends[-1]["network_train_loss"] <= 0.1 < ends[-2]["network_train_loss"]
-
-
-def test_a_solved_phase_that_fits_ends_training_although_its_last_step_was_recorded_before_that_was_known():
-    model, data = mlp(jax.random.key(0)), classification(jax.random.key(1))
-    settings = {"loss": cross_entropy, "solver": Truncated(0.05), "schedule": OnConvergence(0.05), "damping": 0.01}
-    _, result = trained(model, data, **settings, num_steps=100, fit_loss=0.2, records_per_decade=1000)
-    assert result.outcome is Outcome.fitted
-    assert [record["step"] for record in result.records] == list(range(len(result.records)))
-    solved = [record for record in result.records if record["phase_step"] and record["certificate"] <= 0.05]
-    fitting = [r for r in solved if r["network_train_accuracy"] == 1 and r["network_train_loss"] <= 0.2]
-    assert fitting == [result.records[-1]]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"num_steps": 0}, "num_steps must be at least 1, got 0"),
-        ({"damping": -0.1}, "the damping λ must be at least 0 and finite, got -0.1"),
-        ({"batch_size": 3}, "mini-batches are drawn at random: give a `key`"),
-        ({"batch_size": 13, "key": jax.random.key(0)}, "batch_size must lie between 1 and the 12 examples, got 13"),
-    ],
-)
-def test_impossible_arguments(settings, message):
-    with pytest.raises(ValueError, match=message):
-        trained(mlp(jax.random.key(0)), regression(jax.random.key(1)), **settings)
-
-
-def test_impossible_schedules():
-    with pytest.raises(ValueError, match="the period K must be at least 1, got 0"):
-        Every(0)
-    with pytest.raises(ValueError, match="the tolerance τ must lie between 0 and 1, got 1"):
-        OnConvergence(1.0)
 
 
 def test_period_1_is_taken_on_the_network_and_equals_phases_of_one_step():

@@ -92,7 +92,7 @@ class ClosedForm(Solver):
         return _jump(problem, self, schedule, state, stop)
 
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
-        """α_t. Directions with Λ = 0 do not move θ, so they may have any gain: it is the gain of the smallest Λ > 0.
+        """α_t. Directions with Λ = 0 do not move θ, so any gain would do: they take the gain of the smallest Λ > 0.
 
         Rounding has mixed them with directions of small Λ, and where their gains differ, θ_t loses digits.
         """

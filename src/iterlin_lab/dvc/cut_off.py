@@ -43,7 +43,8 @@ def repair_files() -> None:
 
 def is_whole(text: str) -> bool:
     """Whether a `dvc.lock` ends with the end of an entry."""
-    return any(END.search(entry) for entry in [*_entries(text).values()][-1:])
+    *_, last = ["", *_entries(text).values()]
+    return END.search(last) is not None
 
 
 def completed(text: str, committed: str) -> str:

@@ -3,15 +3,12 @@
 What they share is in `shared`.
 """
 
-from functools import reduce
 from importlib import import_module
-from operator import or_
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from iterlin_lab.nets.contract import Network
+from iterlin_lab.settings.base import one_of
 
 # `shared` has no `__init__.py`, and so is not among them.
 _FOLDERS = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
@@ -20,7 +17,7 @@ NETS: dict[str, type[Network]] = {name: import_module(f"{__name__}.{name}").Sett
 if TYPE_CHECKING:
     AnyNetwork = Network
 else:
-    AnyNetwork = Annotated[reduce(or_, NETS.values()), Field(discriminator="name")]
+    AnyNetwork = one_of(NETS.values())
 
 
 def module(name: str) -> Any:

@@ -10,6 +10,7 @@ which is built from the shape of an example, the number of outputs, the settings
 The stage `check` traces all of that, before anything trains.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from iterlin_lab.settings.base import Strict
@@ -21,13 +22,13 @@ PARTS = {
 }
 
 
-class Network(Strict):
+class Network(Strict, ABC):
     """The settings of a network in params.yaml. `sizes` are the names of those that say how large it is."""
 
     sizes: ClassVar[tuple[str, ...]]
     name: Any  # a literal in each network
 
     @property
+    @abstractmethod
     def num_layers(self) -> int:
         """How many layers have parameters."""
-        raise NotImplementedError

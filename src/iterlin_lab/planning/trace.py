@@ -12,13 +12,11 @@ from iterlin._records import Splits, measure
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
 from iterlin_lab.planning.memory import linearisation_bytes, shapes
-from iterlin_lab.planning.networks import check_networks
 from iterlin_lab.settings.shared import Shared
 
 
 def trace(scale: Shared) -> str:
-    """What a phase keeps in memory. Exits with one line that names the key if a network cannot take its data."""
-    check_networks(scale)
+    """What a phase keeps in memory."""
     model, splits = shapes(scale)
     eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
     return _memory(scale, model, splits["train"][0])

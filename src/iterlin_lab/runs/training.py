@@ -28,7 +28,7 @@ from iterlin import (
     ggn_max_eigenvalue,
     train_many,
 )
-from iterlin._linearise import CACHE
+from iterlin._linearise import block_size
 from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.files import durable
@@ -100,7 +100,7 @@ def run_many(
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
     settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
-    settings["block_bytes"] = first.threads * CACHE if jax.default_backend() == "cpu" else None
+    settings["block_bytes"] = block_size(first.threads)
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
     return results[: len(recipes)], descriptions

@@ -3,7 +3,8 @@
 import math
 import re
 import reprlib
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Union
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -71,6 +72,11 @@ def distinct(parse):
         return labels
 
     return AfterValidator(check)
+
+
+def one_of(kinds: Iterable[type]) -> Any:
+    """The type of a section that is of one of these kinds, told apart by its `name`."""
+    return Annotated[Union[tuple(kinds)], Field(discriminator="name")]  # noqa: UP007, they are not known to be written out
 
 
 Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]

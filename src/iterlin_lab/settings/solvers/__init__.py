@@ -1,11 +1,8 @@
 """The solvers of params.yaml, one file each. Whatever lists them derives the list from here."""
 
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import Field
-
+from iterlin_lab.settings.base import one_of
 from iterlin_lab.settings.solvers.adam import Adam as Adam
 from iterlin_lab.settings.solvers.flow import Flow as Flow
 from iterlin_lab.settings.solvers.gradient_descent import GradientDescent as GradientDescent
@@ -20,13 +17,9 @@ if TYPE_CHECKING:
     PhaseSolver = Solver
     CertifiedSolver = Certified
 else:
-
-    def _one_of(kinds: list[type[Solver]]) -> Any:
-        return Annotated[reduce(or_, kinds), Field(discriminator="name")]
-
     # For phases of a given K, and for lazy problems that are solved to a certificate.
-    PhaseSolver = _one_of([kind for kind in SOLVERS.values() if not issubclass(kind, Certified)])
-    CertifiedSolver = _one_of([kind for kind in SOLVERS.values() if issubclass(kind, Certified)])
+    PhaseSolver = one_of(kind for kind in SOLVERS.values() if not issubclass(kind, Certified))
+    CertifiedSolver = one_of(kind for kind in SOLVERS.values() if issubclass(kind, Certified))
 
 
 def solver_of(values: dict[str, Any]) -> Solver:

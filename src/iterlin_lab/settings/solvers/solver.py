@@ -3,6 +3,7 @@
 Nothing else asks which solver it has. Importing a solver imports no jax: `make` does.
 """
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from iterlin_lab.settings.base import Fraction, Strict
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from iterlin import Stepwise
 
 
-class Solver(Strict):
+class Solver(Strict, ABC):
     """A solver for phases of a given K.
 
     `title` is what it is called in texts, and `copies` how many times it keeps the parameters at once: in the state
@@ -41,9 +42,9 @@ class Solver(Strict):
         """How many gradients so many steps with so many records may cost, or products that cost as much as one."""
         return num_steps
 
+    @abstractmethod
     def make(self, learning_rate: Any) -> "Stepwise":
         """The solver of the library, with the η of a recipe, which is None where it takes none."""
-        raise NotImplementedError
 
 
 class Certified(Solver):
