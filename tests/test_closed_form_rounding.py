@@ -8,8 +8,8 @@ import pytest
 
 from iterlin import ClosedForm
 from iterlin._solvers.eigenbasis import eigenbasis
+from tests.phases import KEYS, RATE, dense, trained
 from tests.problems import dense_jacobian, mlp, regression
-from tests.test_closed_form import KEYS, RATE, dense, trained
 
 
 def cast(tree, dtype):
