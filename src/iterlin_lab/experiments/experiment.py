@@ -25,7 +25,7 @@ SMALL = 5e-4  # seconds of a step of networks on one or two inputs; seen are hal
 
 
 class Cost(NamedTuple):
-    """Of a stage without recipes: it trains `seeds` networks in each of `ways` for up to `steps`.
+    """What a stage without recipes costs: it trains `seeds` networks in each of `ways` for up to `steps`.
 
     `at_once` of the seeds are in one program. `lazy` says that phases are long. `step` is the seconds of a step where
     the network is not the scale's.
@@ -61,13 +61,13 @@ class Cell(NamedTuple):
 class Experiment:
     """One folder of `iterlin_lab.experiments`.
 
-    Its name is that of the folder, of its section in params.yaml and of the folder of its results; `ids` are what the
+    Its folder, its section in params.yaml and the folder of its results have its name; `ids` are what the
     report calls it, and `scope` is the part of params.yaml that it may depend on. `stage` of dvc.yaml runs it, and
     where `split` each folder of its results by itself. The report has it at `order`, its claims at `claims_order`
     if that is another place. Where it trains cells of runs, and does not compute tables, one is called
     `label` with the parts of its path. `check-report` compares the tables `compared`. `needs` are the parts of the
     scale's network that it reads (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number
-    that its random keys are drawn with; that of all that share E-SWEEP's is 0.
+    that its random keys are drawn with, and 0 where it shares the keys of E-SWEEP.
     """
 
     name: str

@@ -31,7 +31,7 @@ def groups(table: pd.DataFrame, by: list[str]) -> Iterator[tuple[dict[str, Any],
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """As CSV, with six digits, and K in full."""
+    """Write a table as CSV, with six digits, and K in full."""
     if "K" in table:
         table = table.assign(K=table["K"].map("{:.10g}".format, na_action="ignore"))
     table.to_csv(path, index=False, float_format="%.6g")

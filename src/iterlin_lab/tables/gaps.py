@@ -7,7 +7,7 @@ import pandas as pd
 def largest_gaps(curves: pd.DataFrame, reference: pd.DataFrame, name: str = "network_test_accuracy") -> pd.Series:
     """By run, the largest |difference| in `name` from the same run of the reference, at equal `time`.
 
-    Records of the two need not be at the same times: those of the reference are interpolated linearly in log time.
+    The two need no records at the same times: the reference is interpolated linearly in log time.
     Step 0, where all are the same, and times after its last record are left out.
     """
     by_run = dict(list(reference[reference["time"] > 0].groupby("run")))

@@ -39,7 +39,7 @@ def with_phases(runs: pd.DataFrame, curves: pd.DataFrame, by: list[str]) -> pd.D
 
 
 def summarise_phases(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """A row a group, of runs `with_phases`: phases a run, the share recorded, and the same of all its runs."""
+    """A row a group, of runs `with_phases`: phases a run, the share recorded, certificates, accuracies."""
     return pd.DataFrame(
         row
         | {

@@ -34,7 +34,7 @@ def means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
 
 
 def geometric_means(table: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
-    """The same with geometric means, and the intervals of mean logarithms."""
+    """Rows as of `means`, with geometric means, and the intervals of mean logarithms."""
     found = means(table.assign(**{name: np.log(table[name]) for name in names}), by, *names)
     parts = [f"{name}_{part}" for name in names for part in ENDS]
     return found.assign(**{part: np.exp(found[part]) for part in parts})
@@ -72,7 +72,7 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame, by: list[str]) -> pd.
 
 
 def differences(runs: pd.DataFrame, reference: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
-    """One row a group: mean and interval of `column` minus that of the reference, paired by run."""
+    """One row a group: mean and interval of `column` minus the reference, paired by run."""
     expected = reference.set_index("run")[column]
     rows = []
     for row, group in groups(runs, by):
@@ -93,7 +93,7 @@ def mean_curves(curves: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 def mean_curve(curves: pd.DataFrame) -> pd.DataFrame:
     """By step, mean and interval over runs of what was recorded.
 
-    A run keeps its last values after its end, and between its records those of the record before.
+    A run keeps its last values after its end, and between two records the values of the earlier one.
     """
     table = {}
     for name in [name for name in curves.columns if name not in ("run", "step", "phase_step")]:

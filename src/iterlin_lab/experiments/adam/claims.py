@@ -18,14 +18,14 @@ def _adam(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _difference(runs: pd.DataFrame, own: pd.DataFrame) -> pd.Series | None:
-    """From gradient descent; None if a run of either met its step limit or diverged, whose end is not known."""
+    """The difference from gradient descent; None if a run of either met its step limit or diverged."""
     descent = runs[runs["method"] == "gradient"]
     cut_off = pd.concat([own, descent])["outcome"] != "fitted"
     return None if cut_off.any() else paired(own, descent, FINAL)
 
 
 def _solved_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    """None also if the proxy did not classify the whole training set correctly at the end of every phase."""
+    """No evidence also if the proxy did not classify the whole training set correctly at the end of every phase."""
     solved = _adam(runs).query("K > 1")
     ends = (solved["recorded"] == solved["phases"]) & (solved["proxy_train_accuracy_lowest"] == 1)
     difference = _difference(runs, solved)

@@ -26,7 +26,7 @@ def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _colour(K: float, tolerance: float) -> str | tuple[float, float, float, float]:
-    """K = 1 has its own of all figures, large K that of truncated Gauss–Newton, and the tolerances greys."""
+    """K = 1 is coloured as in all figures, large K as truncated Gauss–Newton, and the tolerances are greys."""
     if np.isnan(K):
         return mpl.colormaps["Greys"](np.interp(np.log10(tolerance), (-4, -1), (0.95, 0.45)))
     return colour(1 if K == 1 else np.nan)

@@ -39,7 +39,7 @@ def _solved(scale: Scope, cell: str, run: int) -> Recipe:
 
 
 def _truncated(scale: Scope, cell: str, run: int) -> Recipe:
-    """Every lazy problem to a certificate, by Newton's method."""
+    """Every lazy problem is solved to a certificate, by Newton's method."""
     settings = scale.adam
     solved = Solved(
         solver=Truncated(name="truncated", tolerance=float(cell.removeprefix("truncated-"))),

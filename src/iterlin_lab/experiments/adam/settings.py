@@ -33,7 +33,7 @@ class AdamSolved(Strict):
 
 
 class TruncatedCells(Strict):
-    """Every lazy problem to a certificate β, by Newton's method; `num_steps` counts Newton steps."""
+    """Every lazy problem is solved to a certificate β, by Newton's method; `num_steps` counts Newton steps."""
 
     tolerances: Tolerances
     num_steps: Steps

@@ -15,7 +15,7 @@ DRAWN = ("network_test_accuracy", "network_train_accuracy", "proxy_train_accurac
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """K = 1 of E-SWEEP, and the cells of E-ADAM: runs, their summary, and curves over evaluations.
 
-    `adam_phases` are those of Adam's large K over steps, where all its runs re-linearise at once.
+    `adam_phases` are the curves of Adam's large K over steps, where all its runs re-linearise at once.
     """
 
     def read(table: str) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def cells(scale: Scope) -> Cells:
-    """The folders of K = 1 of E-SWEEP and of E-ADAM, below those of all results."""
+    """The folders of K = 1 of E-SWEEP and of E-ADAM, below the folder of all results."""
     large = float(parse_period(scale.adam.solved.period))
     tolerances = {f"adam/truncated-{label}": float(label) for label in scale.adam.truncated.tolerances}
     return {

@@ -32,7 +32,7 @@ def batches(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _lines(axes: Axes, curves: pd.DataFrame, x: str) -> None:
-    """Both kinds of one K have its colour; that of mini-batches is so much larger."""
+    """Both kinds of batches at one K of full batches have its colour; mini-batches take K times the ratio."""
     for (way, K), curve in grouped(curves[curves["step"] > 0], ["method", "K"]):
         band(axes, curve[x], curve, "network_test_accuracy", colour(K), linestyle=STYLES[way], label=label(K))
     axes.set_xscale("log")

@@ -10,7 +10,7 @@ from iterlin_lab.report.tables import markdown_table, percent
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
-    """Accuracies after all steps, and how far the curves of mini-batches are from those of full ones."""
+    """Accuracies after all steps, and how far the curves of mini-batches are from the curves of full ones."""
     table, settings = tables["batches"], scale.batches
     rows = pd.DataFrame(
         {

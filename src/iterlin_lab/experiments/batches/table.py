@@ -12,7 +12,7 @@ BY = ["method", "K"]  # full batches or mini-batches, and K of the full ones
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """Runs, those of mini-batches with their gaps from full ones; a row a K, with differences from K = 1; curves.
+    """Runs, with the gaps of mini-batches from full ones; a row a K, with differences from K = 1; curves.
 
     `time` counts steps of full batches: one of them is as long as `ratio` of mini-batches.
     """

@@ -5,7 +5,7 @@ from iterlin_lab.experiments.experiment import SMALL, Built, Cost, Experiment
 
 
 def cost(scale: Scope) -> Cost:
-    """Every way to damp, of small networks."""
+    """It trains small networks with every way to damp."""
     own = scale.damp1d
     ways = 1 + len(own.dampings) + len(own.step_sizes)
     return Cost(ways, own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)

@@ -38,7 +38,7 @@ class Damping(NamedTuple):
 
 
 def cells(section: Damp1D) -> list[Damping]:
-    """λ in rising order, of which 0 is the first; then step sizes, which have λ = 0."""
+    """λ in rising order from 0 on; then step sizes, which have λ = 0."""
     lambdas = [Damping(damping, 1.0) for damping in (0.0, *sorted(section.dampings))]
     return lambdas + [Damping(0.0, size) for size in sorted(section.step_sizes, reverse=True)]
 
@@ -66,7 +66,7 @@ def train_kept(task: tuple[Scope, Damping, list[int]]) -> dict[str, pd.DataFrame
 
 
 def train_runs(seed: int, section: Damp1D, cell: Damping, runs: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Train some runs of a cell in one program: a row a run, and the functions of those that are drawn."""
+    """Train some runs of a cell in one program: a row a run, and the functions of runs that are drawn."""
     train, (x, target) = _points(section.num_train), _points(section.num_test)
     solver = Ridge(cell.step_size, space="kernel", factorisation="eigh")
     key = jax.random.fold_in(jax.random.key(seed), PURPOSE)

@@ -8,7 +8,7 @@ FINAL = "network_final"
 
 
 def _rises(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    """Along λ; without any λ of which a run did not fit the training set, as E-SWEEP-1 leaves out such K."""
+    """The trend along λ, without any λ that has a run which did not fit the training set, as in E-SWEEP-1."""
     fitted = (runs["outcome"] == "fitted").groupby(runs["damping"]).all()
     values = runs.pivot_table(index="run", columns="damping", values=FINAL).reindex(columns=fitted.index[fitted])
     means = ", ".join(f"{damping:g}: {100 * mean:.1f}" for damping, mean in values.mean().items())

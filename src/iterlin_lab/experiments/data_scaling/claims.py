@@ -25,7 +25,7 @@ def _at(runs: pd.DataFrame, K: float) -> pd.DataFrame:
 def _by_size(runs: pd.DataFrame, own: pd.DataFrame, column: str) -> pd.DataFrame | None:
     """A row a run and a column an n.
 
-    None if some of these runs, or of those of K = 1, did not reach its own end. Lazy training is not expected to fit,
+    None if one of these runs, or a run of K = 1, did not reach its own end. Lazy training is not expected to fit,
     so that only divergence counts there.
     """
     both = pd.concat([_at(runs, 1), own])
@@ -35,13 +35,13 @@ def _by_size(runs: pd.DataFrame, own: pd.DataFrame, column: str) -> pd.DataFrame
 
 
 def _mean(runs: pd.DataFrame, own: pd.DataFrame, column: str) -> pd.Series | None:
-    """Over n, by run; a slope is the same at all n."""
+    """The mean over n of each run; a slope is the same at all n."""
     table = _by_size(runs, own, column)
     return None if table is None else table.mean(axis=1)
 
 
 def _same_rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    """None also if a single K up to the limit has runs that did not fit: the claim is on all of them."""
+    """No evidence also if a single K up to the limit has runs that did not fit: the claim is on all of them."""
     found = {name: _mean(runs, own, "slope_difference") for name, own in finite(runs, LIMIT).items()}
     whole = {name: difference for name, difference in found.items() if difference is not None}
     evidence = equivalent(whole, margin) if len(whole) == len(found) else None
@@ -64,7 +64,7 @@ def _slopes(runs: pd.DataFrame, differences: dict[str, pd.Series]) -> str:
 
 
 def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    """At all n at once (intersection-union); the opposite is that K = ∞ is not below at one of them (Bonferroni)."""
+    """K = ∞ is below at all n (intersection-union); the opposite is that it is not at one of them (Bonferroni)."""
     table = _by_size(runs, _at(runs, LAZY), "difference")
     if table is None:
         return None

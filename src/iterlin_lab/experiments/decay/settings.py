@@ -10,9 +10,9 @@ from iterlin_lab.settings.two_layer import Activation, Width
 
 
 class Decay(Strict):
-    """L-DECAY: the loss along the flow of f_lin, and along that of f for γ = N^−p with p of `exponents`.
+    """L-DECAY: the loss along the flow of f_lin, and along the flow of f for γ = N^−p with p of `exponents`.
 
-    Each is on so many training examples as `sizes` has, and lasts 2λt = `horizon`, with λ that of f_lin.
+    Each is on so many training examples as `sizes` has, and lasts 2λt = `horizon`, where λ belongs to f_lin.
     """
 
     activation: Activation

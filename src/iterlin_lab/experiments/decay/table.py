@@ -24,7 +24,7 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with p of γ = N^−p, in place of the name of a trajectory; f_lin has none, as it is that of all."""
+    """The table with p of γ = N^−p, in place of the name of a trajectory; f_lin is the same for all p."""
     exponent = pd.to_numeric(table["cell"].str.removeprefix("γ = N^−"), errors="coerce")
     method = table["cell"].where(exponent.isna(), "network")
     return table.drop(columns="cell").assign(method=method, exponent=exponent)

@@ -24,7 +24,7 @@ SIDE = 0.62  # inches of a filter
 def grid(tables: Tables) -> Figure:
     """T fig. 6: the change of the first filters, a row each, in equally spaced columns; K = 1 above, the large K below.
 
-    One range for all, which is that of the largest change.
+    One range serves all: that of the largest change.
     """
     table = tables["filters_drawn"]
     limit = float(table["change"].abs().max())
@@ -59,7 +59,7 @@ def _images(block: pd.DataFrame) -> Iterator[np.ndarray]:
 
 
 def _draw(axes: Axes, image: np.ndarray, norm: Normalize) -> None:
-    """As squares, not pixels, which stay sharp at any size; none where the run had diverged."""
+    """Draw a filter as squares, which stay sharp at any size; nothing where the run had diverged."""
     if image.shape[-1] == 1:
         axes.pcolormesh(image[..., 0], norm=norm, cmap=MAPS[1])
     elif np.isfinite(image).all():

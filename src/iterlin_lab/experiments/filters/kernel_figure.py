@@ -42,7 +42,7 @@ def kernels(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _lines(axes: Axes, curve: pd.DataFrame, look: dict, names: dict[str, tuple[str, str]]) -> None:
-    """From the first step on, or from the first feature update: step 0 has no place on a logarithmic axis."""
+    """Lines from the first step or the first feature update on: step 0 has no place on a logarithmic axis."""
     later = curve[curve["step"] > 0]
     for name, (text, style) in names.items():
         band(axes, later["step"], later, name, **look, label=text, linestyle=style)

@@ -110,10 +110,10 @@ def kernel_steps(scale: Scope, period: str, available: Iterable[int]) -> list[in
 
 
 def movement(scale: Scope, data: Path, run: int, files: dict[int, Path]) -> Rows:
-    """A row a snapshot: how far its kernels are from those of the first, on a few training inputs of the run.
+    """A row a snapshot: how far its kernels are from the kernels of the first, on a few training inputs of the run.
 
-    The NTK is traced over the outputs. It is a sum over the layers' parameters, of which each part is compared too; its
-    centred alignment is that with the labels. CKA is that of activations with those of the first snapshot.
+    The NTK is traced over the outputs. It is a sum over the layers' parameters, and each part is compared too; its
+    centred alignment is with the labels. CKA compares activations with the activations of the first snapshot.
     """
     splits, _ = draw_splits(read_data(data), scale.data.sizes, keys(scale.seed, run)[0])
     x, y = (part[: scale.filters.num_examples] for part in splits["train"])
@@ -145,5 +145,5 @@ def traced_ntk(model: Any, x: jax.Array) -> dict[str, jax.Array]:
 
 @eqx.filter_jit
 def _activations(model: Any, x: jax.Array) -> list[jax.Array]:
-    """Of the first two layers, (n, p)."""
+    """The activations of the first two layers, (n, p)."""
     return [layer.reshape(len(x), -1) for layer in jax.vmap(model.activations)(x)]

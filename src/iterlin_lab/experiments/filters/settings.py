@@ -12,7 +12,7 @@ from iterlin_lab.settings.shared import Shared
 class Filters(Strict):
     """The filters that are drawn and their columns; permutations of the null; and the kernels.
 
-    Kernels are those of `num_examples` training inputs, for K = 1 at `kernels_per_decade` of its snapshots.
+    Kernels are computed on `num_examples` training inputs, for K = 1 at `kernels_per_decade` of its snapshots.
     """
 
     num_drawn: Count

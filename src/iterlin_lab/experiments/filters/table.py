@@ -63,7 +63,7 @@ def _most_similar_on_average(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _at_the_end(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """A row a K: its runs, and means and intervals of what is known at the ends of those that did not diverge."""
+    """A row a K: its runs, and means and intervals of what is known at the ends of runs that did not diverge."""
     rows = []
     for row, group in groups(runs, ["K"]):
         ended = group["outcome"] != "diverged"

@@ -6,7 +6,7 @@ from iterlin_lab.settings import parse_period
 
 
 def cells(scale: Scope) -> dict[str, list[Recipe]]:
-    """The runs of every K: those of the sweep but for the tolerance."""
+    """The runs of every K, as in the sweep but for the tolerance."""
     finer, sweep, rate = scale.finer_flow, scale.k_sweep, learning_rate(scale)
 
     def recipe(period: str, run: int) -> Recipe:

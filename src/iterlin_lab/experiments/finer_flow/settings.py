@@ -18,7 +18,7 @@ class FinerFlow(Strict):
 
 
 class Scope(Shared):
-    """What B-FLOW, again, may depend on: what all share, its section, and that of E-SWEEP."""
+    """What B-FLOW, again, may depend on: what all share, its section, and the section of E-SWEEP."""
 
     finer_flow: FinerFlow
     k_sweep: KSweep
@@ -30,7 +30,7 @@ def check(scale: Scope) -> None:
     if (coarse := sweep.solver.flow_tolerance) is None:
         raise ValueError("experiments.finer must be empty: the k_sweep.solver is no flow, whose error could be smaller")
     if finer.tolerance >= coarse:
-        raise ValueError(f"finer_flow.tolerance must be below that of k_sweep.solver, {coarse}")
+        raise ValueError(f"finer_flow.tolerance must be below the tolerance of k_sweep.solver, {coarse}")
     if not {*map(parse_period, finer.periods)} <= {*map(parse_period, sweep.periods)}:
         raise ValueError("finer_flow.periods must be among k_sweep.periods: the same runs are compared")
     require_as_many("finer_flow", finer.num_seeds, sweep)

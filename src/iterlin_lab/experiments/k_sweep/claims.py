@@ -56,7 +56,7 @@ def _follows(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 
 def _difference(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.Series | None:
-    """None if a run met its step limit or diverged: what it would have come to is not known."""
+    """The difference by run; None if a run met its step limit or diverged: what it would have come to is not known."""
     cut_off = pd.concat([runs, reference])["outcome"].isin(["step_limit", "diverged"])
     return None if cut_off.any() else paired(runs, reference, NETWORK)
 

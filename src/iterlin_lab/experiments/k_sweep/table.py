@@ -25,7 +25,7 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def sweep_cells(scale: Any) -> Cells:
-    """The folders of the sweep and of its baseline, below those of all results."""
+    """The folders of the sweep and of its baseline, below the folder of all results."""
     own = by_period(scale.k_sweep.periods, "k_sweep/", method="gradient")
     return {**own, "tgn_baseline/tgn": {"method": "TGN"}}
 

@@ -26,7 +26,7 @@ def _near(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | Non
 
 
 def _no_faster(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
-    """Of an upper bound: the error rises with an exponent of at most ½ + margin; the opposite is that it is larger."""
+    """The error rises with an exponent of at most ½ + margin; the opposite is that the exponent is larger."""
     values, plain = (_values(exponents, kernel, "n", column) for column in ("with_log", "exponent"))
     if values is None or plain is None:
         return None

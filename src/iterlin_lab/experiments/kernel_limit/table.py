@@ -32,7 +32,7 @@ def bound(points: pd.DataFrame) -> pd.Series:
 
 
 def bernstein(points: pd.DataFrame) -> pd.Series:
-    """The same with log 2n, the factor of matrix Bernstein's inequality that Õ leaves out."""
+    """The squared bound with log 2n, the factor of matrix Bernstein's inequality that Õ leaves out."""
     return bound(points) * np.log(2 * points["n"])
 
 

@@ -1,4 +1,4 @@
-"""L-LAZY (L Theorem 3): the flow of a two-layer network against that of its linearisation, over its width and γ."""
+"""L-LAZY (L Theorem 3): the flow of a two-layer network against the flow of its linearisation, over its width and γ."""
 
 from iterlin_lab.experiments.experiment import Experiment
 from iterlin_lab.experiments.lazy_flow.settings import Scope

@@ -1,4 +1,4 @@
-"""L-LAZY (L Theorem 3): the flow of a two-layer network against that of its linearisation, over its width N and over γ.
+"""L-LAZY (L Theorem 3): the flow of a two-layer network against the flow of its linearisation, over N and γ.
 
 The time is τ = γ²Nt. In it f_lin moves at a pace that no γ enters, dγf_lin/dτ = −(JJᵀ/N)(γf_lin − y)/n, and with
 f_{θ₀} = 0 it is one trajectory for all γ. It is known in closed form.
@@ -30,7 +30,7 @@ RESOLUTION = 1000  # the first record is at this part of the duration, or later
 
 
 class Examples(NamedTuple):
-    """The n training examples, and their inputs followed by those of the test."""
+    """The n training examples, and their inputs followed by the test inputs."""
 
     x: Float[np.ndarray, "n d"]
     y: Float[np.ndarray, "n 1"]

@@ -1,4 +1,4 @@
-"""L-LAZY: the flow of a network against that of its linearisation."""
+"""L-LAZY: the flow of a network against the flow of its linearisation."""
 
 from collections.abc import Mapping
 

@@ -39,7 +39,7 @@ def _lines(axes: Axes, curves: pd.DataFrame, split: str) -> None:
 
 
 def _differences(axes: Axes, table: pd.DataFrame) -> None:
-    """At the end, from K = 1; K = ∞ is far off."""
+    """Differences from K = 1 at the end; K = ∞ is far off."""
     rows = table[(table["K"] > 1) & np.isfinite(table["K"])]
     equivalence_margin(axes, END)
     mean_points(axes, range(len(rows)), rows, "trained_difference", [colour(K) for K in rows["K"]])

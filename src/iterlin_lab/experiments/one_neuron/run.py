@@ -44,7 +44,7 @@ def run(scale: Scope) -> dict[str, pd.DataFrame]:
     section, threads = scale.one_neuron, scale.threads
     shared = scale.seed, section
     descents = [(*shared, dimension) for dimension in sorted(section.dimensions, reverse=True)]
-    runs = product(range(section.num_seeds), section.dimensions)  # those of one d apart: it is compiled once
+    runs = product(range(section.num_seeds), section.dimensions)  # runs of one d stand apart: it is compiled once
     kernels = [(*shared, dimension, run) for run, dimension in runs]
     curves = side_by_side(f"{__name__}:{descend.__name__}", descents, threads, "one neuron", "d")
     errors = side_by_side(f"{__name__}:{regress.__name__}", kernels, threads, "kernels", "run")

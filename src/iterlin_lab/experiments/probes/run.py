@@ -64,7 +64,7 @@ def run(scale: Scope) -> dict[str, pd.DataFrame]:
 
 
 def probed(scale: Scope, steps: Iterable[int]) -> list[int]:
-    """The steps that have probes, of all that have networks: but for the ends of phases, the same ones for every K."""
+    """The steps at which networks are probed. But for the ends of phases, they are the same for every K."""
     large = parse_period(compared(scale.augmentation)[1])
     told = {step for step in steps if step == 1 or step % large == 0}
     others = sorted(set(steps) - told)
@@ -97,7 +97,7 @@ def probe_run(task: tuple[Scope, Path, dict[int, Path], int]) -> list[dict[str, 
 
 
 def _probes(model: Any, splits: Mapping[str, tuple[Array, Array]], settings: Probes) -> Iterator[Probe]:
-    """Of its layers, in their order."""
+    """The activations of the layers, in their order."""
     labels = {name: np.asarray(y) for name, (_, y) in splits.items()}
     ends = np.cumsum([len(y) for y in labels.values()])[:-1]
     # All splits in one evaluation: a program for each would take three times as long to compile.
@@ -115,7 +115,7 @@ def _layers(model: Any, x: Float[Array, "n ..."]) -> list[Float[Array, "n d"]]:
 def fit_probe(examples: Mapping[str, Examples], settings: Probes) -> Probe:
     """The probe with the best validation accuracy; of several, the one with the largest λ.
 
-    `examples` are those of the splits `train`, `validation` and `test`. Features are shifted and scaled by the means
+    `examples` come from the splits `train`, `validation` and `test`. Features are shifted and scaled by the means
     and deviations of the training split.
     """
     scaler = StandardScaler().fit(examples["train"][0])

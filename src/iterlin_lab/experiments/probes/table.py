@@ -83,7 +83,7 @@ def first_reached(curve: pd.Series, level: float) -> float:
 
 
 def summarise_layers(probes: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a K and layer: means with 95 % t-intervals over runs, that of the delay over its logarithm.
+    """A row a K and layer: means with 95 % t-intervals over runs, the interval of the delay from its logarithm.
 
     Also the share of probes that converged, and of those whose λ was `at_end` of the list.
     """

@@ -8,7 +8,7 @@ from iterlin_lab.settings import parse_period
 
 
 def cells(scale: Scope) -> dict[str, list[Recipe]]:
-    """`factor/K`, for the same times ηK and ηt as in the sweep."""
+    """The cells `factor/K`, for the same times ηK and ηt as in the sweep."""
     around, rate = scale.sensitivity, learning_rate(scale)
 
     def recipe(period: str, run: int, factor: float) -> Recipe:

@@ -10,7 +10,7 @@ from iterlin_lab.tables import by_period, read_cells, summarise
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """A row a multiple of η and K; and the runs that diverged, those of the sweep among them."""
+    """A row a multiple of η and K; and the runs that diverged, runs of the sweep among them."""
     axes, folder = scale.sensitivity, layout.results
     sweep = read_cells(folder, sweep_cells(scale), "runs").assign(factor=1.0)
     again = [

@@ -5,7 +5,7 @@ from iterlin_lab.experiments.stability.settings import Scope
 
 
 def cost(scale: Scope) -> Cost:
-    """Every pair of η and K."""
+    """It trains every pair of η and K."""
     own = scale.stability
     pairs = len(own.learning_rates) * len(own.periods)
     return Cost(pairs, own.num_seeds, scale.runs_at_once, own.num_steps, lazy=True)

@@ -34,7 +34,7 @@ def _in_most(values: pd.Series, share: float, text: str) -> Evidence | None:
 
 
 def _telling(shares: pd.Series) -> pd.Index:
-    """The draws of which some runs diverged and some did not; others do not say what stability depends on."""
+    """The draws that have both runs that diverged and runs that did not: others say nothing about stability."""
     return shares.index[(shares > 0) & (shares < 1)]
 
 

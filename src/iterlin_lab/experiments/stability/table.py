@@ -40,7 +40,7 @@ def located(runs: pd.DataFrame) -> pd.DataFrame:
 def summarise_pairs(runs: pd.DataFrame) -> pd.DataFrame:
     """A row a pair: how its runs ended, and the share that diverged with its exact interval (Clopper–Pearson).
 
-    The accuracy at the end is that of the runs that did not diverge.
+    The accuracy at the end is a mean over runs that did not diverge.
     """
     rows = []
     for row, group in groups(runs, ["learning_rate", "K", "eta_k"]):
@@ -74,7 +74,7 @@ def divided(runs: pd.DataFrame) -> pd.DataFrame:
 def predictors(runs: pd.DataFrame) -> pd.DataFrame:
     """How well each quantity orders runs that diverged above runs that did not: the AUC, ties counted half.
 
-    Its interval is that of a bootstrap over run numbers, since the runs of one number share their initialisation. All
+    Its interval comes from a bootstrap over run numbers, since the runs of one number share their initialisation. All
     quantities are resampled alike. There is no AUC if all runs diverged, or none.
     """
     number = runs["run"].nunique()

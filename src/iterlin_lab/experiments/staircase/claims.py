@@ -16,7 +16,7 @@ AROUND = (0.75, 1.25)  # the first step, at n = d
 
 
 def _on_plateaus(runs: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
-    """On every plateau at once (intersection-union); the opposite is that one is missed (Bonferroni)."""
+    """The errors lie on every plateau at once (intersection-union); the opposite is that one is missed (Bonferroni)."""
     gaps, middle = {}, runs[(runs["kernel"] == kernel) & (runs["exponent"] % 1 == MIDDLE)]
     for degree, rows in middle.groupby("degree"):
         largest = rows["dimension"].max()

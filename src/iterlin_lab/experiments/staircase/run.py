@@ -24,7 +24,7 @@ LIMITS = {"RF": rf_limit, "NT": nt_limit}
 def run(scale: Scope) -> dict[str, pd.DataFrame]:
     """A row a kernel, dimension d, run and n, with the test error."""
     section = scale.staircase
-    runs = product(range(section.num_seeds), section.dimensions)  # those of one d apart: it is compiled once
+    runs = product(range(section.num_seeds), section.dimensions)  # runs of one d stand apart: it is compiled once
     tasks = [(scale.seed, section, dimension, run) for run, dimension in runs]
     answers = side_by_side(f"{__name__}:{curves.__name__}", tasks, scale.threads, "staircase", "run")
     table = pd.DataFrame(list(chain.from_iterable(answers)))
@@ -57,5 +57,5 @@ def draw(seed: int, section: Staircase, dimension: int, run: int) -> tuple[Array
 
 @cache
 def _kernel(name: str, shift: float) -> Callable[[Array, Array], Array]:
-    """A kernel none of whose Hermite coefficients vanishes, as theorem 1 asks; those of ReLU do in odd degrees ≥ 3."""
+    """A kernel none of whose Hermite coefficients vanishes, as theorem 1 asks; with ReLU they do in odd degrees ≥ 3."""
     return on_sphere(LIMITS[name], lambda z: erf(z + shift))

@@ -5,7 +5,7 @@ from iterlin_lab.experiments.xor.settings import PURPOSE, Scope, check
 
 
 def cost(scale: Scope) -> Cost:
-    """Every cell of both dials, of small networks."""
+    """It trains small networks in every cell of both dials."""
     own = scale.xor
     return Cost(len(own.periods) + len(own.dampings), own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)
 

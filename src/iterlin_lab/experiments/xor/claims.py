@@ -41,7 +41,7 @@ def _rises(runs: pd.DataFrame, dial: str) -> Evidence | None:
 
 
 def _above_random(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    """At K = 1, where T has most feature learning."""
+    """The alignment at K = 1, where T has most feature learning, is above that of random directions."""
     table = _by_value(runs, "K")
     if table is None or len(table) < MIN_RUNS:
         return None

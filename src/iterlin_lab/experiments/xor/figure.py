@@ -137,7 +137,7 @@ def alignment(tables: Tables) -> Figure:
 
 
 def _positions(values: pd.Series) -> np.ndarray:
-    """On a logarithmic axis; K = ∞ stands a decade and a half after the last K."""
+    """Where points stand on a logarithmic axis; K = ∞ stands a decade and a half after the last K."""
     return values.replace(np.inf, 30 * values[np.isfinite(values)].max()).to_numpy()
 
 

@@ -56,7 +56,7 @@ def run(scale: Scope) -> dict[str, pd.DataFrame]:
 
 
 def cells(scale: Scope) -> list[Cell]:
-    """Both dials, each in the order of params.yaml."""
+    """The cells of both dials, each in the order of params.yaml."""
     return [*(("K", K) for K in scale.xor.periods), *(("λ", f"{damping:g}") for damping in scale.xor.dampings)]
 
 
