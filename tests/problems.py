@@ -9,6 +9,7 @@ from jax.flatten_util import ravel_pytree
 from iterlin import Every, functional, sgd, squared_error, train
 from iterlin._batches import FullBatch
 from iterlin._problem import Problem
+from iterlin._start import initial_state
 
 
 class Affine(eqx.Module):
@@ -56,7 +57,7 @@ def lazy_problem(model, data, loss=squared_error, damping=0.0):
     """The lazy problem about a model, full batch, and θ_s."""
     (params, fn), (x, y) = functional(model), data
     problem = Problem(fn, loss, FullBatch(), x, y, jnp.asarray(damping), jnp.asarray(jnp.inf))
-    lazy, _ = problem.phase(params, Every(1))(0, None)
+    lazy, _ = problem.phase(params, Every(1))(initial_state(problem, params, sgd(1.0), Every(1)))
     return lazy, params
 
 

@@ -25,6 +25,10 @@ try:
 except ValueError as error:
     print(error)
 try:
+    iterlin.EquinoxModel(None, statistics="moving")
+except ValueError as error:
+    print(error)
+try:
     iterlin.unheard_of
 except AttributeError as error:
     print(error)
@@ -43,6 +47,7 @@ def test_the_core_runs_without_the_pipeline():
     assert done.stdout.splitlines() == [
         "2",
         "at_feature_update must be 'reset' or 'keep', got 'restart'",
+        "statistics must be one of batch, frozen, running, got 'moving'",
         "module 'iterlin' has no attribute 'unheard_of'",
     ]
 

@@ -6,11 +6,13 @@ The mathematics: it knows jax, equinox and optax, and nothing of data, files, pa
 
 from importlib.metadata import version
 
+from iterlin._batch_model import BatchModel as BatchModel
 from iterlin._batches import FullBatch as FullBatch
 from iterlin._batches import MiniBatch as MiniBatch
 from iterlin._checkpoints import FileCheckpoints as FileCheckpoints
 from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
 from iterlin._divergence import Divergence as Divergence
+from iterlin._equinox_model import EquinoxModel as EquinoxModel
 from iterlin._history import Outcome as Outcome
 from iterlin._history import Result as Result
 from iterlin._history import Run as Run
@@ -53,9 +55,11 @@ from iterlin._training import train_many as train_many
 
 __version__ = version("iterlin")
 __all__ = [
+    "BatchModel",
     "Checkpoints",
     "ClosedForm",
     "Divergence",
+    "EquinoxModel",
     "Every",
     "FileCheckpoints",
     "FirstOrder",

@@ -1,27 +1,28 @@
 """Full batches and seeded mini-batches of the lazy problem."""
 
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Int, PyTree
 
-from iterlin._blocks import in_chunks
-from iterlin._linearise import Linearised, Network
+from iterlin._blocks import rows
+from iterlin._linearise import Linearised, Network, Predict, recomputed
 
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
 
-Augment = Callable[[Array, Array], Array]  # a key and a batch of inputs ↦ as many inputs, changed at random
-Predict = Callable[[PyTree[Array]], Float[Array, "n out"]]
-Chosen = tuple[Predict, Array, Array, Array | None]  # θ ↦ f(θ, x), x and y of a batch, and the epoch's order
+Augment = Callable[
+    [PyTree[Array], PyTree[Array]], PyTree[Array]
+]  # a key and inputs ↦ as many inputs, changed at random
+Chosen = tuple[PyTree[Array], PyTree[Array], Array | None]  # x and y of a batch, and the epoch's order
 
 
 class FullBatch(eqx.Module):
     """Every step sees all data, so one linearisation serves a whole phase: with `hoist` its primal is computed once.
 
-    What the derivatives need of it is then kept throughout. Otherwise each step computes it again, chunk by chunk, and
-    keeps that of one chunk alone: a model maps one example, so no output depends on the others.
+    What the derivatives need of it is then kept throughout. Otherwise each step computes it again, chunk by chunk.
     """
 
     hoist: bool = eqx.field(static=True, default=True)
@@ -29,13 +30,13 @@ class FullBatch(eqx.Module):
     def init(self) -> None:
         return None
 
-    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., Chosen]:
-        predict = model.on(x) if self.hoist else lambda params: in_chunks(again(params), x)
+    def choose(self, x: PyTree[Array], y: PyTree[Array], step: Int[Array, ""], order: Any) -> Chosen:
+        """All examples."""
+        return x, y, order
 
-        def again(params):
-            return jax.checkpoint(lambda x: model.on(x)(params))
-
-        return lambda step, order: (predict, x, y, order)
+    def expand(self, model: Linearised | Network, x: PyTree[Array]) -> Predict:
+        """θ ↦ f(θ, x), for one step."""
+        return recomputed(model, x)
 
 
 class MiniBatch(eqx.Module):
@@ -47,6 +48,8 @@ class MiniBatch(eqx.Module):
     problem of that step is ℓ(f_lin(θ, a(x)), y), with f_lin expanded about θ_s at the very inputs a(x). The expansion
     point stays for the phase; the inputs at which φ_s is taken are new at every step, and nothing of them can be kept.
     """
+
+    hoist: ClassVar[bool] = False
 
     key: Array
     num_examples: int = eqx.field(static=True)
@@ -60,22 +63,23 @@ class MiniBatch(eqx.Module):
     def init(self) -> Int[Array, " n"]:
         return jnp.arange(self.num_examples, dtype=jnp.int32)
 
-    def phase(self, model: Linearised | Network, x: Array, y: Array) -> Callable[..., Chosen]:
+    def choose(self, x: PyTree[Array], y: PyTree[Array], step: Int[Array, ""], order: Any) -> Chosen:
+        """The batch of a step, and the order of its epoch."""
         num_batches = self.num_examples // self.size
+        epoch, batch = step // num_batches, step % num_batches
+        # A loop of one turn or none: of `cond` both branches are computed where runs are trained at once. The
+        # turn's number enters, or XLA would move the permutation out of the loop and draw it at every step.
+        after = epoch + (batch == 0).astype(epoch.dtype)
+        order = jax.lax.fori_loop(epoch, after, lambda epoch, _: self._permutation(epoch), order)
+        chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
+        inputs = rows(x, chosen)
+        if self.augment is not None:
+            inputs = self.augment(jax.random.fold_in(jax.random.split(self.key)[1], step), inputs)
+        return inputs, rows(y, chosen), order
 
-        def at(step, order):
-            epoch, batch = step // num_batches, step % num_batches
-            # A loop of one turn or none: of `cond` both branches are computed where runs are trained at once. The
-            # turn's number enters, or XLA would move the permutation out of the loop and draw it at every step.
-            after = epoch + (batch == 0).astype(epoch.dtype)
-            order = jax.lax.fori_loop(epoch, after, lambda epoch, _: self._permutation(epoch), order)
-            chosen = jax.lax.dynamic_slice_in_dim(order, batch * self.size, self.size)
-            inputs = x[chosen]
-            if self.augment is not None:
-                inputs = self.augment(jax.random.fold_in(jax.random.split(self.key)[1], step), inputs)
-            return model.on(inputs), inputs, y[chosen], order
-
-        return at
+    def expand(self, model: Linearised | Network, x: PyTree[Array]) -> Predict:
+        """θ ↦ f(θ, x), for one step."""
+        return model.on(x)
 
     def _permutation(self, epoch):
         key = self.key if self.augment is None else jax.random.split(self.key)[0]

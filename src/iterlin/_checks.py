@@ -1,18 +1,17 @@
 """What a run cannot be made of, found before anything is compiled."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
 from iterlin._linearise import Trainable, functional
 from iterlin._losses import Loss, cross_entropy, is_squared_error
+from iterlin._outputs import outputs_of
 from iterlin._schedules import bound_of_count, forever
 
 
@@ -36,13 +35,13 @@ def check_numbers(
             raise ValueError(f"{name} must be at least 1, got {value}")
 
 
-def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable) -> None:
+def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable, state: Any = None) -> None:
     """Whether the model takes these examples, and the loss their targets.
 
     **Raises**: `ValueError` that names the split.
     """
     if not jax.tree.leaves(functional(model, trainable)[0]):
-        raise ValueError("the model has no parameters to train")
+        raise ValueError("the model has no parameters to train: `trainable` selects no array of it")
     if not isinstance(splits, Mapping):
         raise ValueError(
             f"splits must be arrays (x, y) by name, such as {{'train': (x, y)}}, got {type(splits).__name__}"
@@ -51,32 +50,44 @@ def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable) -> Non
         raise ValueError("there are no splits: the first is trained on")
     for name, split in splits.items():
         _check_split(name, split)
-    shapes = {name: x.shape[1:] for name, (x, _) in splits.items()}
-    if len(set(shapes.values())) > 1:
+    shapes = {name: jax.tree.map(lambda array: array.shape[1:], x) for name, (x, _) in splits.items()}
+    if any(shape != next(iter(shapes.values())) for shape in shapes.values()):
         raise ValueError(f"examples differ in shape between splits: {shapes}")
     first, (examples, _) = next(iter(splits.items()))
-    num_outputs = _num_outputs(model, first, examples)
+    outputs = outputs_of(model, first, examples, state)
     for name, (_, y) in splits.items():
-        _check_targets(name, y, loss, num_outputs)
+        _check_targets(name, y, loss, outputs)
 
 
 def _check_split(name: str, split: Any) -> None:
-    if not (
-        isinstance(split, tuple) and len(split) == 2 and all(isinstance(part, jax.Array | np.ndarray) for part in split)
-    ):
+    if not (isinstance(split, tuple) and len(split) == 2 and all(_arrays(part) for part in split)):
         raise ValueError(f"split {name!r} must be a pair (x, y) of arrays, got {_kind(split)}")
     x, y = split
-    if x.ndim == 0 or y.ndim == 0 or len(x) != len(y):
-        raise ValueError(f"split {name!r}: x and y differ in their numbers of examples: {x.shape} and {y.shape}")
-    if len(x) == 0:
+    lengths = {array.shape[0] if array.ndim else None for array in jax.tree.leaves(split)}
+    if len(lengths) > 1 or None in lengths:
+        shapes = (jax.tree.map(jnp.shape, part) for part in split)
+        raise ValueError(
+            f"split {name!r}: x and y differ in their numbers of examples: {' and '.join(map(str, shapes))}"
+        )
+    if lengths == {0}:
         raise ValueError(f"split {name!r} has no examples")
-    for letter, array in (("x", x), ("y", y)):
-        if isinstance(array, Tracer) or not jnp.issubdtype(array.dtype, jnp.inexact):
-            continue
-        finite = (jnp if isinstance(array, jax.Array) else np).isfinite(array)  # where the data lie
-        if not finite.all():
-            example = int(finite.reshape(len(array), -1).all(axis=1).argmin())
-            raise ValueError(f"split {name!r}: {letter} is not finite at example {example}")
+    for letter, part in (("x", x), ("y", y)):
+        for path, array in jax.tree_util.tree_leaves_with_path(part):
+            _check_finite(f"split {name!r}: {letter}{jax.tree_util.keystr(path)}", array)
+
+
+def _arrays(part: Any) -> bool:
+    leaves = jax.tree.leaves(part)
+    return bool(leaves) and all(isinstance(leaf, jax.Array | np.ndarray) for leaf in leaves)
+
+
+def _check_finite(what: str, array: Array | np.ndarray) -> None:
+    if isinstance(array, Tracer) or not jnp.issubdtype(array.dtype, jnp.inexact):
+        return
+    finite = (jnp if isinstance(array, jax.Array) else np).isfinite(array)  # where the data lie
+    if not finite.all():
+        example = int(finite.reshape(len(array), -1).all(axis=1).argmin())
+        raise ValueError(f"{what} is not finite at example {example}")
 
 
 def _kind(split: Any) -> str:
@@ -84,47 +95,36 @@ def _kind(split: Any) -> str:
     return type(split).__name__ + (f" of {', '.join(parts)}" if parts else "")
 
 
-def _num_outputs(model: Any, name: str, x: Array | np.ndarray) -> int:
-    example = jax.ShapeDtypeStruct(x.shape[1:], x.dtype)
-    leaves, structure = jax.tree.flatten(jax.tree.map(_shape, model))
-    try:
-        output = _output(structure, tuple(leaves), example)
-    except Exception as error:
-        raise ValueError(
-            f"split {name!r}: the model cannot take an example of shape {example.shape}: {error}"
-        ) from error
-    if len(getattr(output, "shape", ())) != 1:
-        raise ValueError(f"the model must map an example to a vector of outputs, got {output}")
-    return output.shape[0]
-
-
-def _shape(leaf: Any) -> Any:
-    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, jax.Array | np.ndarray) else leaf
-
-
-@lru_cache(maxsize=8)  # of runs that train at once, all have the same
-def _output(structure: Any, leaves: tuple[Any, ...], example: jax.ShapeDtypeStruct) -> Any:
-    return eqx.filter_eval_shape(jax.tree.unflatten(structure, leaves), example)
-
-
-def _check_targets(name: str, y: Array | np.ndarray, loss: Loss, num_outputs: int) -> None:
+def _check_targets(name: str, y: PyTree[Array | np.ndarray], loss: Loss, outputs: PyTree[jax.ShapeDtypeStruct]) -> None:
     """What the losses of this package take. Another loss knows its own targets."""
-    integers = jnp.issubdtype(y.dtype, jnp.integer)
-    if is_squared_error(loss) and (integers or y.shape[1:] != (num_outputs,)):
-        raise ValueError(
-            f"split {name!r}: squared_error takes real targets of the shape of the outputs, "
-            f"({len(y)}, {num_outputs}), got {y.dtype} of shape {y.shape}"
-        )
-    if loss is not cross_entropy:
+    ours = "squared_error" if is_squared_error(loss) else "cross_entropy" if loss is cross_entropy else None
+    if ours is None:
         return
-    if not integers:
+    if len(jax.tree.leaves((y, outputs))) != 2:
+        raise ValueError(
+            f"split {name!r}: {ours} takes one array of targets and one of outputs: write a loss of your own"
+        )
+    integers, shape = jnp.issubdtype(y.dtype, jnp.integer), outputs.shape[1:]
+    if ours == "squared_error" and (integers or y.shape[1:] != shape):
+        raise ValueError(
+            f"split {name!r}: squared_error takes real targets of the shape of the outputs, {(len(y), *shape)}, "
+            f"got {y.dtype} of shape {y.shape}"
+        )
+    if ours == "cross_entropy":
+        _check_labels(name, y, shape)
+
+
+def _check_labels(name: str, y: Array | np.ndarray, shape: tuple[int, ...]) -> None:
+    if not jnp.issubdtype(y.dtype, jnp.integer):
         raise ValueError(f"split {name!r}: cross_entropy takes integer class labels, got {y.dtype}")
-    if y.ndim != 1:
-        raise ValueError(f"split {name!r}: cross_entropy takes class labels, one an example, got shape {y.shape}")
+    if y.shape[1:] != shape[:-1]:
+        raise ValueError(
+            f"split {name!r}: cross_entropy takes class labels, one for each vector of outputs, got shape {y.shape}"
+        )
     if not isinstance(y, Tracer):
         low, high = np.min(np.asarray(y)), np.max(np.asarray(y))
-        if low < 0 or high >= num_outputs:
+        if low < 0 or high >= shape[-1]:
             raise ValueError(
-                f"split {name!r}: labels must lie between 0 and {num_outputs - 1}, the last of the model's outputs, "
+                f"split {name!r}: labels must lie between 0 and {shape[-1] - 1}, the last of the model's outputs, "
                 f"got {low} to {high}"
             )

@@ -1,7 +1,8 @@
 """Why a run diverged: its last state is measured, and says the likely cause in one line."""
 
+import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -90,8 +91,9 @@ def _sharpest(fixed: Fixed, state: State) -> float | None:
     """
     in_phase = state.phase_step > 0
     here, start = (state.params0, state.params), (fixed.origin, fixed.origin)
+    seen = dataclasses.replace(state, solver_state=None)
     points = [(state.params0, state.params0), here] if in_phase else [start]
-    found = [_max_eigenvalue(fixed.problem, fixed.schedule, *p, state.step, state.order).item() for p in points]
+    found = [_max_eigenvalue(fixed.problem, fixed.schedule, *p, seen).item() for p in points]
     # At K = 1 θ is θ_s, where the damping has no gradient.
     damping = 0.0 if state.last_phase == 1 else 2 * float(fixed.problem.damping)
     return max((value + damping for value in found if math.isfinite(value)), default=None)
@@ -99,9 +101,9 @@ def _sharpest(fixed: Fixed, state: State) -> float | None:
 
 @eqx.filter_jit
 def _max_eigenvalue(
-    problem: Problem, schedule: Schedule, params0: PyTree[Array], params: PyTree[Array], step: Array, order: Any
+    problem: Problem, schedule: Schedule, params0: PyTree[Array], params: PyTree[Array], state: State
 ) -> Float[Array, ""]:
     """λ_max of the Gauss–Newton matrix at θ of the lazy problem about θ_s, on the batch of a step."""
-    lazy, _ = problem.phase(params0, schedule)(step, order)
+    lazy, _ = problem.phase(params0, schedule)(state)
     key = jax.random.key(0)
     return ggn_max_eigenvalue(lambda params, _: lazy.predict(params), params, lazy.x, lazy.y, lazy.loss, key)

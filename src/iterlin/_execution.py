@@ -28,6 +28,11 @@ class Fixed(NamedTuple):
     splits: Splits
     origin: PyTree[Array]  # θ_0
 
+    def linearised(self, state: State) -> Linearised:
+        """The network as it is measured at a record, and its expansion about θ_s."""
+        x, _ = next(iter(self.splits.values()))
+        return Linearised(self.problem.fn.recorded(x, state.model_state), state.params0)
+
 
 class Observation(NamedTuple):
     """A record, and what the run's outcome depends on besides."""
@@ -104,7 +109,7 @@ def _measurable(fixed: Fixed, state: State) -> tuple[Linearised, Loss, PyTree[Ar
     """What a record is made of. The solver and its state are not: what a solver keeps on the host may be no array."""
     problem = fixed.problem
     return (
-        Linearised(problem.fn, state.params0),
+        fixed.linearised(state),
         problem.loss,
         state.params,
         fixed.origin,

@@ -53,7 +53,10 @@ def _parts(value: Any) -> tuple[Any, ...]:
         return value.__qualname__, value.__code__.co_code, constants, value.__defaults__, value.__kwdefaults__, cells
     if isinstance(value, type):
         return (value.__qualname__,)
-    return (value.__wrapped__,) if hasattr(value, "__wrapped__") else ()
+    if hasattr(value, "__wrapped__"):
+        return (value.__wrapped__,)
+    leaves = jax.tree.leaves(value)  # of a container that jax knows, such as the state of layers
+    return () if len(leaves) == 1 and leaves[0] is value else tuple(leaves)
 
 
 def _content(cell: CellType) -> Any:

@@ -10,7 +10,6 @@ from jaxtyping import Array
 
 from iterlin._divergence import Divergence, diagnose
 from iterlin._execution import Fixed, Observation
-from iterlin._linearise import Linearised
 from iterlin._records import Data, Moment, RecordAt
 from iterlin._schedules import Schedule
 from iterlin._solvers import Solver
@@ -57,6 +56,7 @@ class Run(NamedTuple):
     on_record: Callable[[Record], None] = lambda record: None
     on_model: Callable[[int, Any], None] | None = None
     schedule: Schedule | int | float | None = None
+    state: Any = None
 
 
 class History:
@@ -94,7 +94,7 @@ class History:
         for steps, function in self._extra:
             if any(last < wanted <= step for wanted in steps):
                 now = state()
-                linearised = Linearised(self._fixed.problem.fn, now.params0)
+                linearised = self._fixed.linearised(now)
                 numbers = function(Moment(step, self._model(now), now.params, linearised))
                 if taken := numbers.keys() & (record.keys() | found.keys()):
                     raise ValueError(f"record_at: a record has a {min(taken)!r} already: give it another name")

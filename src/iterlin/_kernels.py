@@ -12,14 +12,15 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._linearise import require_real
+from iterlin._blocks import num_examples, rows
+from iterlin._linearise import as_vector, require_alone, require_real
 
 CHUNK = 32  # examples that are differentiated at once
 BUDGET = 4 * 2**30
 
 
 def empirical_ntk(
-    fn: Callable, params: PyTree[Array], x: Array, x2: Array | None = None, *, max_bytes: int = BUDGET
+    fn: Callable, params: PyTree[Array], x: PyTree[Array], x2: PyTree[Array] | None = None, *, max_bytes: int = BUDGET
 ) -> Float[np.ndarray, "n out m out"]:
     """Θ(x, x₂) = φ(x) φ(x₂)ᵀ = Σ_l φ_l(x) φ_l(x₂)ᵀ, the sum over the leaves l of the parameters (T eq. 19).
 
@@ -28,26 +29,27 @@ def empirical_ntk(
     "structured derivatives"). All other leaves take φ_l as it is.
 
     **Arguments**: `fn(params, x)` maps parameters and n inputs to outputs (n, out), each row from its own input.
+    Outputs of more axes, or trees of them, are one vector an example.
     `x2` is x if None. `max_bytes` bounds the result and the blocks that it is made of; the activations of `CHUNK`
     examples come on top.
 
     **Returns**: an array in the dtype of the parameters.
 
     **Raises**: `ValueError` with the bytes it would take, if the budget does not hold the result and one example's φ;
-    or if a parameter is complex.
+    if a parameter is complex; or if examples meet in the network.
     """
     return _in_blocks(fn, params, x, x2, False, max_bytes)[0]
 
 
 def empirical_ntk_by_leaf(
-    fn: Callable, params: PyTree[Array], x: Array, x2: Array | None = None, *, max_bytes: int = BUDGET
+    fn: Callable, params: PyTree[Array], x: PyTree[Array], x2: PyTree[Array] | None = None, *, max_bytes: int = BUDGET
 ) -> dict[str, Float[np.ndarray, "n out m out"]]:
     """The parts φ_l φ_lᵀ of `empirical_ntk`, by the paths of the leaves, in the same way and with the same errors."""
     paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
     return dict(zip(paths, _in_blocks(fn, params, x, x2, True, max_bytes), strict=True))
 
 
-def gram(fn: Callable, params: PyTree[Array], x: Array) -> Float[Array, "m m"]:
+def gram(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> Float[Array, "m m"]:
     """Θ(x, x) as a matrix over m = n·out outputs, in one block, for use in compiled code (see `empirical_ntk`)."""
     (theta,) = _gram(fn, params, x, None, False)
     m = theta.shape[0] * theta.shape[1]
@@ -56,15 +58,16 @@ def gram(fn: Callable, params: PyTree[Array], x: Array) -> Float[Array, "m m"]:
 
 def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int) -> list[np.ndarray]:
     symmetric, second = x2 is None, x if x2 is None else x2
-    factors = eqx.filter_eval_shape(_factors, fn, params, x[:1])
+    factors = eqx.filter_eval_shape(_factors, fn, params, rows(x, slice(1)))
+    n, m = num_examples(x), num_examples(second)
     num_parts, (_, out, _) = len(factors) if by_leaf else 1, factors[0].gradients.shape
-    size = _block_size(factors, num_parts, out, len(x), len(second), max_bytes)
-    shape = (len(x), out, len(second), out)
+    size = _block_size(factors, num_parts, out, n, m, max_bytes)
+    shape = (n, out, m, out)
     parts = [np.empty(shape, jnp.result_type(*jax.tree.leaves(params))) for _ in range(num_parts)]
-    for i in range(0, len(x), size):
-        for j in range(0, i + 1 if symmetric else len(second), size):
-            other = None if symmetric and i == j else second[j : j + size]
-            for part, block in zip(parts, _block(fn, params, x[i : i + size], other, by_leaf), strict=True):
+    for i in range(0, n, size):
+        for j in range(0, i + 1 if symmetric else m, size):
+            other = None if symmetric and i == j else rows(second, slice(j, j + size))
+            for part, block in zip(parts, _block(fn, params, rows(x, slice(i, i + size)), other, by_leaf), strict=True):
                 part[i : i + size, :, j : j + size] = block
                 if symmetric:
                     part[j : j + size, :, i : i + size] = np.transpose(block, (2, 3, 0, 1))
@@ -126,8 +129,13 @@ def _product(left: _Factors, right: _Factors) -> Float[Array, "n out m out"]:
 def _factors(fn, params, x) -> list[_Factors]:
     """The factors of all leaves. Each example is differentiated alone: no other enters its outputs."""
     require_real(params)
+    require_alone(fn)
     leaves, structure = jax.tree.flatten(params)
-    program = jax.make_jaxpr(lambda leaves, x: fn(jax.tree.unflatten(structure, leaves), x[None])[0])(leaves, x[0])
+
+    def of_one(leaves, x):
+        return as_vector(rows(fn(jax.tree.unflatten(structure, leaves), jax.tree.map(lambda a: a[None], x)), 0))
+
+    program = jax.make_jaxpr(of_one)(leaves, rows(x, 0))
     products = _products(program, len(leaves))
     places: list[Any] = [products[i].z.aval if i in products else leaf for i, leaf in enumerate(leaves)]
 
@@ -170,9 +178,11 @@ def _products(program: ClosedJaxpr, num_leaves: int) -> dict[int, _Product]:
     return products
 
 
-def _evaluate(program: ClosedJaxpr, wanted: list[Var], known: dict[Var, Array], *arguments: Array) -> list[Array]:
+def _evaluate(
+    program: ClosedJaxpr, wanted: list[Var], known: dict[Var, Array], *arguments: PyTree[Array]
+) -> list[Array]:
     """The values of variables of the program, where some variables have known values."""
     jaxpr = program.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if eqn.outvars[0] not in known]
     part = jaxpr.replace(invars=[*jaxpr.invars, *known], outvars=wanted, eqns=eqns)
-    return jaxpr_as_fun(ClosedJaxpr(part, program.consts))(*arguments, *known.values())
+    return jaxpr_as_fun(ClosedJaxpr(part, program.consts))(*jax.tree.leaves(arguments), *known.values())

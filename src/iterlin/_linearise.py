@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -12,24 +12,29 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._blocks import in_blocks
+from iterlin._batch_model import BatchModel, Whole
+from iterlin._blocks import in_blocks, in_chunks, num_examples, rows
 
 CACHE = 2**19  # bytes: half of what the second-level cache of a core often holds
 
 Trainable = Callable[[Any], bool] | PyTree[bool]
+Predict = Callable[[PyTree[Array]], PyTree[Array]]  # θ ↦ outputs
 
 
 def require_real(params: PyTree[Array | np.ndarray]) -> None:
-    """**Raises**: `ValueError` that names the first parameter that is complex.
+    """**Raises**: `ValueError` that names the first parameter that is complex, or no floating-point number.
 
     The kernel φφᵀ, norms and steps here take θ for a vector of real numbers.
     """
     for path, leaf in jax.tree_util.tree_leaves_with_path(params):
-        if jnp.issubdtype(jnp.result_type(leaf), jnp.complexfloating):
+        name, dtype = jax.tree_util.keystr(path) or "θ", jnp.result_type(leaf)
+        if jnp.issubdtype(dtype, jnp.complexfloating):
             raise ValueError(
-                f"the parameter {jax.tree_util.keystr(path) or 'θ'} is {leaf.dtype}: parameters must be real, so keep "
-                "the real and the imaginary part as two parameters"
+                f"the parameter {name} is {dtype}: parameters must be real, so keep the real and the imaginary part as "
+                "two parameters"
             )
+        if not jnp.issubdtype(dtype, jnp.floating):
+            raise ValueError(f"the parameter {name} is {dtype}, which has no derivative: leave it out of `trainable`")
 
 
 class Linearised(eqx.Module):
@@ -40,7 +45,8 @@ class Linearised(eqx.Module):
     The Jacobian φ_s is never stored: it acts through forward and reverse differentiation. (T eq. 8 and
     Algorithm 3 transpose φ on the wrong side; Algorithm 1 of W and A expands about θ_0 where θ_s is meant.)
 
-    **Arguments**: `fn(params, x)` maps parameters and n inputs to outputs (n, out); `params0` is θ_s.
+    **Arguments**: `fn(params, x)` maps parameters and n inputs to outputs (n, out), or to a tree of such arrays, as
+    inputs may be one too; `params0` is θ_s.
     """
 
     fn: Callable
@@ -49,33 +55,38 @@ class Linearised(eqx.Module):
     def __check_init__(self):
         require_real(self.params0)
 
-    def on(self, x: Array) -> Callable[[PyTree[Array]], Float[Array, "n out"]]:
+    def on(self, x: PyTree[Array]) -> Predict:
         """Fix the inputs: θ ↦ f_lin(θ, x). The primal and its residuals are computed here, once."""
         outputs0, jvp = jax.linearize(lambda params: self.fn(params, x), self.params0)
-        return lambda params: outputs0 + jvp(optax.tree.sub(params, self.params0))
+        return lambda params: jax.tree.map(jnp.add, outputs0, jvp(optax.tree.sub(params, self.params0)))
 
-    def __call__(self, params: PyTree[Array], x: Array) -> Float[Array, "n out"]:
+    def __call__(self, params: PyTree[Array], x: PyTree[Array]) -> PyTree[Float[Array, "n ..."]]:
         """f_lin(θ, x)."""
         difference = optax.tree.sub(params, self.params0)
         outputs0, change = jax.jvp(lambda params: self.fn(params, x), (self.params0,), (difference,))
-        return outputs0 + change
+        return jax.tree.map(jnp.add, outputs0, change)
 
-    def jvp(self, tangent: PyTree[Array], x: Array) -> Float[Array, "n out"]:
+    def jvp(self, tangent: PyTree[Array], x: PyTree[Array]) -> PyTree[Float[Array, "n ..."]]:
         """v ↦ φ_s v."""
         return jax.jvp(lambda params: self.fn(params, x), (self.params0,), (tangent,))[1]
 
-    def vjp(self, cotangent: Float[Array, "n out"], x: Array) -> PyTree[Array]:
+    def vjp(self, cotangent: PyTree[Float[Array, "n ..."]], x: PyTree[Array]) -> PyTree[Array]:
         """u ↦ φ_sᵀ u."""
         return jax.vjp(lambda params: self.fn(params, x), self.params0)[1](cotangent)[0]
 
-    def jacobian(self, x: Array) -> Float[Array, "m p"]:
-        """φ_s itself, of shape (n·out, p), for networks and data that are small enough to store it."""
+    def jacobian(self, x: PyTree[Array]) -> Float[Array, "m p"]:
+        """φ_s itself, of shape (n·out, p), for networks and data that are small enough to store it.
+
+        **Raises**: `ValueError` if examples meet in the network.
+        """
+        require_alone(self.fn)
         params0, unravel = ravel_pytree(self.params0)
 
-        def rows(example):  # each example is differentiated alone: no other enters its outputs
-            return jax.jacrev(lambda params: self.fn(unravel(params), example[None])[0])(params0)
+        def of_example(example):  # each example is differentiated alone: no other enters its outputs
+            one = jax.tree.map(lambda array: array[None], example)
+            return jax.jacrev(lambda params: as_vector(rows(self.fn(unravel(params), one), 0)))(params0)
 
-        return jax.vmap(rows)(x).reshape(-1, params0.size)
+        return jax.vmap(of_example)(x).reshape(-1, params0.size)
 
 
 class Network(eqx.Module):
@@ -83,20 +94,58 @@ class Network(eqx.Module):
 
     fn: Callable
 
-    def on(self, x: Array) -> Callable[[PyTree[Array]], Float[Array, "n out"]]:
+    def on(self, x: PyTree[Array]) -> Predict:
         """Fix the inputs: θ ↦ f(θ, x)."""
         return lambda params: self.fn(params, x)
 
 
-class _Functional(eqx.Module):
-    """A model with its parameters taken out. Models of one architecture are equal, so they share compiled programs.
+def recomputed(model: Linearised | Network, x: PyTree[Array]) -> Predict:
+    """θ ↦ outputs, where every call computes all of it again and memory holds one chunk alone, if x can be cut."""
+    if isinstance(model.fn, Whole):
+        return model.on(x)
 
-    A model maps one example, so a batch may be cut anywhere: into blocks of `block_bytes`, which stay in the cache of a
+    def again(params):
+        return jax.checkpoint(lambda x: model.on(x)(params))
+
+    return lambda params: in_chunks(again(params), x)
+
+
+def as_vector(outputs: PyTree[Array]) -> Float[Array, " out"]:
+    """The outputs for one example as one vector."""
+    leaves = [leaf.ravel() for leaf in jax.tree.leaves(outputs)]
+    return leaves[0] if len(leaves) == 1 else jnp.concatenate(leaves)
+
+
+def require_alone(fn: Callable) -> None:
+    """**Raises**: `ValueError` if examples meet in the network: a kernel takes the outputs for each one by itself."""
+    if isinstance(fn, Whole):
+        raise ValueError(
+            "the examples of a BatchModel meet in its batch, and a kernel takes each of them by itself: use the "
+            "`linearised.fn` of a record, in which they do not meet, or a solver that needs no kernel"
+        )
+
+
+class Alone(eqx.Module):
+    """A module of one example with its parameters taken out.
+
+    Modules of one architecture are equal, so they share compiled programs.
+
+    It maps one example, so a batch may be cut anywhere: into blocks of `block_bytes`, which stay in the cache of a
     processor from the first layer to the last, or not at all.
     """
 
+    random: ClassVar[bool] = False
+
     rest: Any
     block_bytes: int | None = eqx.field(static=True)
+
+    def at(self, params0, x, state, key, first):
+        """The function of a step, and the state after it: there is none."""
+        return self, state
+
+    def recorded(self, x, state):
+        """The function of a record."""
+        return self
 
     def whole(self, params, x):
         """All examples at once."""
@@ -106,10 +155,13 @@ class _Functional(eqx.Module):
         if self.block_bytes is None:
             return self.whole(params, x)
         kept = residual_bytes(self.whole, params, x)
-        return in_blocks(partial(self.whole, params), x, self.block_bytes * len(x) // max(1, kept))
+        return in_blocks(partial(self.whole, params), x, self.block_bytes * num_examples(x) // max(1, kept))
 
 
-def residual_bytes(fn: Callable[[PyTree[Array], Array], Array], params: PyTree[Array], x: Array) -> int:
+Functional = Alone | Whole
+
+
+def residual_bytes(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> int:
     """What the derivative of θ ↦ f(θ, x) keeps in memory, the parameters that it needs included."""
     kept = eqx.filter_eval_shape(_derivative, fn, params, x)
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(kept))
@@ -127,8 +179,10 @@ def block_size(threads: int = 1) -> int | None:
 
 def functional(
     model: Any, trainable: Trainable = eqx.is_inexact_array, *, block_bytes: int | None = None
-) -> tuple[PyTree[Array], Callable[[PyTree[Array], Array], Array]]:
+) -> tuple[PyTree[Array], Functional]:
     """An equinox module as its parameters θ and the function f(θ, x) on a batch of inputs.
+
+    The module maps one example, or is a `BatchModel`, whose function has neither state nor key until a step gives them.
 
     **Arguments**: `trainable` says which leaves are parameters, as `eqx.partition` takes it: a function of a leaf, or a
     tree of booleans. By default every array of floating-point numbers is one, also a constant or a running mean.
@@ -139,4 +193,7 @@ def functional(
     """
     params, rest = eqx.partition(model, trainable)
     require_real(params)
-    return jax.tree.map(jnp.asarray, params), _Functional(rest, block_size() if block_bytes is None else block_bytes)
+    params = jax.tree.map(jnp.asarray, params)
+    if isinstance(model, BatchModel):
+        return params, Whole(rest)
+    return params, Alone(rest, block_size() if block_bytes is None else block_bytes)

@@ -15,14 +15,14 @@ from jaxtyping import Array, Float, Int
 Loss = Callable[[Array, Array], Float[Array, ""]]
 
 
-def cross_entropy(logits: Float[Array, "n out"], labels: Int[Array, " n"]) -> Float[Array, ""]:
-    """Softmax and cross-entropy in nats: neither is ever linearised."""
+def cross_entropy(logits: Float[Array, "n *places out"], labels: Int[Array, " n *places"]) -> Float[Array, ""]:
+    """Softmax and cross-entropy in nats: neither is ever linearised. It is a mean over the places of sequences too."""
     return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
 
 
-def squared_error(outputs: Float[Array, "n out"], targets: Float[Array, "n out"]) -> Float[Array, ""]:
+def squared_error(outputs: Float[Array, " n *out"], targets: Float[Array, " n *out"]) -> Float[Array, ""]:
     """½‖f − y‖² per example (T §2.2, footnote 1): its derivative in f is the residual r = f − y, over n."""
-    return 0.5 * jnp.sum(jnp.square(outputs - targets), axis=-1).mean()
+    return 0.5 * jnp.sum(jnp.square(outputs - targets), axis=tuple(range(1, outputs.ndim))).mean()
 
 
 def is_squared_error(loss: Loss) -> bool:
@@ -37,6 +37,6 @@ def is_squared_error(loss: Loss) -> bool:
         return value.shape == () and bool(np.isclose(value, squared_error(outputs, targets), rtol=1e-4))
 
 
-def accuracy(logits: Float[Array, "n out"], labels: Int[Array, " n"]) -> Float[Array, ""]:
-    """The share of examples that have their largest logit at their label."""
+def accuracy(logits: Float[Array, "n *places out"], labels: Int[Array, " n *places"]) -> Float[Array, ""]:
+    """The share of labels at which the largest logit is."""
     return jnp.mean(jnp.argmax(logits, axis=-1) == labels, dtype=logits.dtype)

@@ -1,5 +1,6 @@
 """The lazy problem: what a phase minimises."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,10 +10,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._batches import FullBatch, MiniBatch, Predict
-from iterlin._linearise import Linearised, Network
+from iterlin._batches import FullBatch, MiniBatch
+from iterlin._linearise import Functional, Linearised, Network, Predict
 from iterlin._losses import Loss
 from iterlin._schedules import Schedule
+from iterlin._state import State
 
 
 class Lazy(NamedTuple):
@@ -21,8 +23,8 @@ class Lazy(NamedTuple):
     model: Linearised | Network
     params0: PyTree[Array]  # θ_s
     predict: Predict  # θ ↦ f_lin(θ, x)
-    x: Array
-    y: Array
+    x: PyTree[Array]
+    y: PyTree[Array]
     loss: Loss
     damping: Float[Array, ""]
 
@@ -46,8 +48,8 @@ class Lazy(NamedTuple):
     def linearisation_error(self, params: PyTree[Array]) -> Float[Array, ""]:
         """‖f − f_lin‖ / ‖f − f_s‖ over the outputs at θ, and 0 where f = f_s."""
         outputs, outputs0 = (self.model.fn(at, self.x) for at in (params, self.params0))
-        moved = jnp.linalg.norm((outputs - outputs0).ravel())
-        error = jnp.linalg.norm((outputs - self.predict(params)).ravel())
+        moved = optax.tree.norm(optax.tree.sub(outputs, outputs0))
+        error = optax.tree.norm(optax.tree.sub(outputs, self.predict(params)))
         return jnp.where(moved > 0, error / jnp.where(moved > 0, moved, 1), 0)
 
 
@@ -60,21 +62,29 @@ class Problem(eqx.Module):
     λ‖θ − θ_s‖² to the loss: if that is a mean, λ is the same.
     """
 
-    fn: Callable
+    fn: Functional
     loss: Loss = eqx.field(static=True)
     batches: FullBatch | MiniBatch
-    x: Array
-    y: Array
+    x: PyTree[Array]
+    y: PyTree[Array]
     damping: Float[Array, ""]
     max_loss: Float[Array, ""]
+    key: Array | None = None  # of a network that draws at random
 
-    def phase(self, params0: PyTree[Array], schedule: Schedule) -> Callable[..., tuple[Lazy, Array | None]]:
-        """From a step and the epoch's order to the lazy problem of that step, in the phase from θ_s = `params0`."""
-        model = schedule.model(self.fn, params0)
-        at = self.batches.phase(model, self.x, self.y)
+    def phase(self, params0: PyTree[Array], schedule: Schedule) -> Callable[[State], tuple[Lazy, State]]:
+        """The phase from θ_s = `params0`: from the state of a run to the lazy problem of its next step.
 
-        def lazy(step, order):
-            predict, x, y, order = at(step, order)
-            return Lazy(model, params0, predict, x, y, self.loss, self.damping), order
+        With it comes the state of the run in which the epoch's order and the network's state are those after the step.
+        """
+        kept = schedule.model(self.fn, params0).on(self.x) if self.batches.hoist else None
+
+        def lazy(state: State) -> tuple[Lazy, State]:
+            x, y, order = self.batches.choose(self.x, self.y, state.step, state.order)
+            key = None if self.key is None else jax.random.fold_in(self.key, state.step)
+            fn, model_state = self.fn.at(params0, x, state.model_state, key, state.phase_step == 0)
+            model = schedule.model(fn, params0)
+            predict = kept or self.batches.expand(model, x)
+            moved = dataclasses.replace(state, order=order, model_state=model_state)
+            return Lazy(model, params0, predict, x, y, self.loss, self.damping), moved
 
         return lazy

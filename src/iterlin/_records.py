@@ -4,19 +4,20 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._batches import FullBatch
-from iterlin._blocks import in_chunks
-from iterlin._linearise import Linearised
+from iterlin._blocks import in_chunks, num_examples, rows
+from iterlin._linearise import Linearised, recomputed
 from iterlin._losses import Loss, accuracy
 from iterlin._problem import Lazy
 
-Splits = Mapping[str, tuple[Array, Array]]
-Data = Mapping[str, tuple[Array | np.ndarray, Array | np.ndarray]]
+Splits = Mapping[str, tuple[PyTree[Array], PyTree[Array]]]
+Data = Mapping[str, tuple[PyTree[Array | np.ndarray], PyTree[Array | np.ndarray]]]
 
 
 class Moment(NamedTuple):
@@ -56,8 +57,8 @@ def measure(
 ) -> dict[str, Float[Array, ""]]:
     """The network f and its linear proxy f_lin at θ, on every split.
 
-    `origin` is θ_0. Accuracy is measured where targets are class labels. The linearisation error is the root mean
-    square of f − f_lin over the outputs on the split named `train`.
+    `origin` is θ_0. Accuracy is measured where targets are class labels, one for each vector of outputs. The
+    linearisation error is the root mean square of f − f_lin over the outputs on the split named `train`.
 
     The certificate is ‖g‖/‖g_s‖, with the gradients at θ and at θ_s of the lazy problem on all of that split: how well
     it is solved, whichever solver has done it (r_t of T Algorithm 2).
@@ -68,27 +69,42 @@ def measure(
         "certificate": _certificate(linearised, loss, params, *splits[train], damping),
     }
     # All splits in one evaluation: a program for each would take three times as long to compile.
-    ends = list(itertools.accumulate(len(x) for x, _ in splits.values()))
+    ends = list(itertools.accumulate(num_examples(x) for x, _ in splits.values()))
     outputs = in_chunks(
         lambda x: {"network": linearised.fn(params, x), "proxy": linearised(params, x)},
-        jnp.concatenate([x for x, _ in splits.values()]),
+        jax.tree.map(lambda *parts: jnp.concatenate(parts), *(x for x, _ in splits.values())),
     )
     for (split, (_, y)), start, end in zip(splits.items(), [0, *ends], ends, strict=False):
-        of_split = {model: f[start:end] for model, f in outputs.items()}
+        of_split = {model: rows(f, slice(start, end)) for model, f in outputs.items()}
         for model, f in of_split.items():
             values[f"{model}_{split}_loss"] = loss(f, y)
-            if jnp.issubdtype(y.dtype, jnp.integer) and y.ndim == 1:
+            if _classes(f, y):
                 values[f"{model}_{split}_accuracy"] = accuracy(f, y)
         if split == train:
-            residual = of_split["network"] - of_split["proxy"]
-            values["linearisation_error"] = jnp.sqrt(jnp.mean(jnp.square(residual)))
+            residual = optax.tree.sub(of_split["network"], of_split["proxy"])
+            values["linearisation_error"] = jnp.sqrt(_mean_square(residual))
     return values
 
 
+def _classes(outputs: PyTree[Array], targets: PyTree[Array]) -> bool:
+    """Whether the targets are class labels, one for each vector of outputs."""
+    if not (eqx.is_array(outputs) and eqx.is_array(targets)):
+        return False
+    return jnp.issubdtype(targets.dtype, jnp.integer) and targets.shape == outputs.shape[:-1]
+
+
+def _mean_square(tree: PyTree[Array]) -> Float[Array, ""]:
+    return optax.tree.norm(tree, squared=True) / sum(leaf.size for leaf in jax.tree.leaves(tree))
+
+
 def _certificate(
-    linearised: Linearised, loss: Loss, params: PyTree[Array], x: Array, y: Array, damping: Float[Array, ""]
+    linearised: Linearised,
+    loss: Loss,
+    params: PyTree[Array],
+    x: PyTree[Array],
+    y: PyTree[Array],
+    damping: Float[Array, ""],
 ) -> Float[Array, ""]:
-    predict, *_ = FullBatch(hoist=False).phase(linearised, x, y)(0, None)
-    lazy = Lazy(linearised, linearised.params0, predict, x, y, loss, damping)
+    lazy = Lazy(linearised, linearised.params0, recomputed(linearised, x), x, y, loss, damping)
     norm, initial_norm = (optax.tree.norm(lazy.gradient(at)) for at in (params, linearised.params0))
     return norm / jnp.maximum(initial_norm, jnp.finfo(norm.dtype).tiny)

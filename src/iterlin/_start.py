@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
-from iterlin._blocks import in_chunks
-from iterlin._linearise import Trainable, functional, residual_bytes
+from iterlin._blocks import in_chunks, num_examples
+from iterlin._linearise import Functional, Trainable, functional, residual_bytes
 from iterlin._losses import Loss
 from iterlin._problem import Problem
 from iterlin._schedules import Schedule
@@ -20,7 +20,7 @@ from iterlin._state import State, blank_state
 
 def lazy_problem(
     model: Any,
-    data: tuple[Array, Array],
+    data: tuple[PyTree[Array], PyTree[Array]],
     *,
     loss: Loss,
     trainable: Trainable = eqx.is_inexact_array,
@@ -28,42 +28,54 @@ def lazy_problem(
     augment: Augment | None = None,
     hoist: bool | None = None,
     block_bytes: int | None = None,
+    state: Any = None,
     damping: float = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,
 ) -> tuple[Problem, PyTree[Array]]:
-    """The lazy problem on the training data (x, y), and θ_0 (see `train`)."""
+    """The lazy problem on the training data (x, y), and θ_0 (see `train`). `state` is what the network starts with."""
     if not 0 <= damping < jnp.inf:
         raise ValueError(f"the damping λ must be at least 0 and finite, got {damping}")
     params, fn = functional(model, trainable, block_bytes=block_bytes)
     x, y = data
+    key, own_key = (key, None) if not fn.random else jax.random.split(_given(key, "the network draws"))
     if batch_size is None:
-        fits = hoist is None and residual_bytes(fn, params, x) <= HOIST_BYTES
         if augment is not None:
             raise ValueError("augmentation takes mini-batches, which are new at every step: give a batch_size")
-        batches = FullBatch(fits or bool(hoist))
+        batches = FullBatch(_hoisted(fn, params, x, state, hoist))
     else:
-        batches = _mini_batches(batch_size, len(x), augment, key)
+        key = _given(key, "mini-batches are drawn")
+        batches = MiniBatch(key, num_examples(x), batch_size, augment)
     dtype = jnp.result_type(*jax.tree.leaves(params))
-    reference = _reference_loss(fn, loss, params, x, y)
+    reference = _reference_loss(fn.recorded(x, state), loss, params, x, y)
     # Not zero: infinity times zero is no number.
     max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
-    return Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype)), params
+    return Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype), own_key), params
 
 
-def initial_state(problem: Problem, params: PyTree[Array], solver: Solver, schedule: Schedule) -> State:
+def initial_state(
+    problem: Problem, params: PyTree[Array], solver: Solver, schedule: Schedule, model_state: Any = None
+) -> State:
     """The state before the first step: θ_s = θ_0."""
-    state = blank_state(params, problem.batches.init(), schedule.init())
+    state = blank_state(params, model_state, problem.batches.init(), schedule.init())
     return dataclasses.replace(state, solver_state=solver.init(params))
 
 
-def _mini_batches(batch_size: int, num_examples: int, augment: Augment | None, key: Array | None) -> MiniBatch:
+def _given(key: Array | None, what: str) -> Array:
     if key is None:
-        raise ValueError("mini-batches are drawn at random: give a `key`")
-    return MiniBatch(key, num_examples, batch_size, augment)
+        raise ValueError(f"{what} at random: give a `key`")
+    return key
+
+
+def _hoisted(fn: Functional, params: PyTree[Array], x: PyTree[Array], state: Any, wanted: bool | None) -> bool:
+    """Whether a phase keeps its linearisation: as wanted, or where it fits and every step has the same."""
+    changes = fn.random or state is not None
+    if wanted and changes:
+        raise ValueError("hoist: a network with a state or a key is new at every step, so no phase can keep it")
+    return not changes and bool(wanted or (wanted is None and residual_bytes(fn, params, x) <= HOIST_BYTES))
 
 
 @eqx.filter_jit
-def _reference_loss(fn, loss: Loss, params: PyTree[Array], x: Array, y: Array) -> Float[Array, ""]:
+def _reference_loss(fn, loss: Loss, params: PyTree[Array], x: PyTree[Array], y: PyTree[Array]) -> Float[Array, ""]:
     outputs = in_chunks(lambda x: fn(params, x), x)
-    return jnp.maximum(loss(outputs, y), loss(jnp.zeros_like(outputs), y))
+    return jnp.maximum(loss(outputs, y), loss(jax.tree.map(jnp.zeros_like, outputs), y))

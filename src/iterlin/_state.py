@@ -23,6 +23,7 @@ class State(eqx.Module):
     params0: PyTree[Array]  # θ_s
     solver_state: Any
     schedule_state: Any
+    model_state: Any  # what a network carries from step to step (see `BatchModel`)
     order: Array | None  # the epoch's permutation
     step: Count  # t
     recorded: Count  # the step of the last record; lower by one while the phase may yet end at that very step
@@ -44,13 +45,14 @@ class State(eqx.Module):
 
 
 @eqx.filter_jit
-def blank_state(params: PyTree[Array], order: Array | None, schedule_state: Any) -> State:
+def blank_state(params: PyTree[Array], model_state: Any, order: Array | None, schedule_state: Any) -> State:
     """The state before the first step, with θ_s = θ_0 and as yet no state of the solver."""
     return State(
         params=params,
         params0=params,
         solver_state=None,
         schedule_state=schedule_state,
+        model_state=model_state,
         order=order,
         step=_count(0),
         recorded=_count(0),

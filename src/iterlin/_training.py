@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
 from iterlin._batches import Augment
 from iterlin._checks import check_data, check_numbers
@@ -39,6 +39,7 @@ def train(
     augment: Augment | None = None,
     hoist: bool | None = None,
     block_bytes: int | None = None,
+    state: Any = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
@@ -55,8 +56,8 @@ def train(
 
     **Arguments**:
 
-    - `model`: any equinox module that maps one example to its outputs.
-    - `splits`: arrays (x, y) by name. The first is trained on, all of them are measured.
+    - `model`: any equinox module that maps one example to its outputs, or a `BatchModel`.
+    - `splits`: arrays (x, y), or trees of them, by name. The first is trained on, all of them are measured.
     - `loss`: a mean over examples, such as `cross_entropy`, or a function of your own of outputs and targets.
     - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'; an
       optax optimiser, the number η and the number K are taken too.
@@ -68,6 +69,7 @@ def train(
     - `hoist`: whether a phase of full batches keeps what all its steps need (see `FullBatch`). If None, it does where
       that takes no more than `HOIST_BYTES`.
     - `block_bytes`: see `functional`.
+    - `state`: what a `BatchModel` starts with; the last one is `result.state.model_state`.
     - `damping`: λ of the lazy problem (see `Problem`).
     - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
       at the end of a phase.
@@ -86,12 +88,12 @@ def train(
     A record has, by name: `step` t, `phase_step` t − s, `feature_updates`, `evaluations` of the gradient;
     `distance_init` ‖θ − θ_0‖ and `distance_phase` ‖θ − θ_s‖; `certificate` and `linearisation_error` (see `measure`);
     and for every split `network_<split>_loss` and `proxy_<split>_loss`, of f and of f_lin, and `…_accuracy` where
-    targets are class labels.
+    targets are class labels, one for each vector of outputs.
 
     **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
     outcome.
     """
-    run = Run(model, splits, solver, damping, key, on_record, on_model)
+    run = Run(model, splits, solver, damping, key, on_record, on_model, state=state)
     (result,) = train_many(
         [run],
         loss=loss,
@@ -157,7 +159,8 @@ def train_many(
     steps = log_spaced_steps(num_steps, records_per_decade, first_record)
     steps = sorted({*steps, *(step for extra in record_at for step in extra.steps if 0 <= step <= num_steps)})
     keeper = Keeper(checkpoints)
-    digest = fingerprint(fixed, fit_loss, steps, record_at, until) if checkpoints else ""
+    start = [one.model_state for one in states]
+    digest = fingerprint(fixed, start, fit_loss, steps, record_at, until) if checkpoints else ""
 
     def record(moved: Sequence[bool]) -> None:
         for run, (history, seen) in enumerate(zip(histories, group.observe(), strict=True)):
@@ -195,14 +198,19 @@ def _schedules(runs: Sequence[Run], solvers: Sequence[Solver], shared: Schedule 
 def _check(
     run: Run, solver: Solver, schedule: Schedule, loss: Loss, trainable: Trainable, batch_size: int | None
 ) -> None:
-    check_data(run.model, run.splits, loss, trainable)
-    num_params = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(run.model, trainable)))
-    num_outputs = next(iter(run.splits.values()))[1].size
-    solver.check(Setup(loss, schedule, batch_size, run.damping, num_outputs, num_params))
+    check_data(run.model, run.splits, loss, trainable, run.state)
+    num_params = _size(eqx.filter(run.model, trainable))
+    num_outputs = _size(next(iter(run.splits.values()))[1])
+    solver.check(Setup(loss, schedule, batch_size, run.damping, num_outputs, num_params, run.model))
 
 
 def _start(run: Run, solver: Solver, schedule: Schedule, **settings: Any) -> tuple[Fixed, State]:
-    splits = {name: (jnp.asarray(x), jnp.asarray(y)) for name, (x, y) in run.splits.items()}
-    train = next(iter(splits.values()))
-    problem, params = lazy_problem(run.model, train, damping=run.damping, key=run.key, **settings)
-    return Fixed(problem, solver, schedule, splits, params), initial_state(problem, params, solver, schedule)
+    splits, state = jax.tree.map(jnp.asarray, (dict(run.splits), run.state))
+    train = next(iter(run.splits))
+    problem, params = lazy_problem(run.model, splits[train], damping=run.damping, key=run.key, state=state, **settings)
+    fixed = Fixed(problem, solver, schedule, {name: splits[name] for name in run.splits}, params)
+    return fixed, initial_state(problem, params, solver, schedule, state)
+
+
+def _size(tree: PyTree[Any]) -> int:
+    return sum(leaf.size for leaf in jax.tree.leaves(tree))

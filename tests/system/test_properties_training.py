@@ -181,7 +181,10 @@ REFUSED = {
     "no splits": ({}, "there are no splits: the first is trained on"),
     "label too large": ({"train": (X, Y.at[0].set(2))}, "labels must lie between 0 and 1, the last of the model's "),
     "label below 0": ({"train": (X, Y), "test": (X, Y - 1)}, "split 'test': labels must lie between 0 and 1"),
-    "labels of two dimensions": ({"train": (X, Y[:, None])}, "cross_entropy takes class labels, one an example"),
+    "labels of two dimensions": (
+        {"train": (X, Y[:, None])},
+        "cross_entropy takes class labels, one for each vector of outputs",
+    ),
     "no labels": ({"train": (X, X[:, 0])}, "split 'train': cross_entropy takes integer class labels, got float64"),
     "shapes": ({"train": (X, Y), "test": (X[:, :2], Y)}, "examples differ in shape between splits"),
     "inputs": ({"train": (X[:, :2], Y)}, "split 'train': the model cannot take an example of shape (2,)"),

@@ -74,6 +74,7 @@ class Flow(Stepwise):
     def check(self, setup):
         if setup.batch_size is not None:
             raise ValueError("gradient flow takes full batches: leave batch_size out")
+        setup.require_no_draws("gradient flow")
 
     def init(self, params: Params) -> FlowState:
         zero = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))

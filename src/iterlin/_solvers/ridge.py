@@ -67,6 +67,7 @@ class Ridge(Stepwise):
             raise ValueError("the ridge solver is for squared_error: use `truncated` for other losses")
         if setup.batch_size is not None:
             raise ValueError("the ridge solver takes full batches: leave batch_size out")
+        setup.require_one_example("the ridge solver")
         if setup.damping == 0 and self.factorisation == "cholesky":
             raise ValueError("without damping the system is singular: use the factorisation 'qr' or 'eigh'")
         m, p = setup.num_outputs, setup.num_params

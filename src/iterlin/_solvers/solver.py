@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from iterlin._batch_model import BatchModel
 from iterlin._losses import Loss
 from iterlin._problem import Problem
 from iterlin._schedules import Schedule
@@ -23,6 +24,19 @@ class Setup(NamedTuple):
     damping: float
     num_outputs: int  # n·out
     num_params: int  # p
+    model: Any = None
+
+    def require_one_example(self, solver: str) -> None:
+        """**Raises**: `ValueError` for a model whose examples may meet: a kernel takes each of them by itself."""
+        if isinstance(self.model, BatchModel):
+            raise ValueError(f"{solver} takes models that map one example: the examples of a BatchModel may meet")
+
+    def require_no_draws(self, solver: str) -> None:
+        """**Raises**: `ValueError` for a model that draws at random: its lazy problem is new at every step."""
+        if isinstance(self.model, BatchModel) and self.model.random:
+            raise ValueError(
+                f"{solver} looks at a lazy problem more than once: a model that draws is new at every step"
+            )
 
 
 class Solver(eqx.Module):

@@ -67,7 +67,7 @@ def _step(
     lazy_at: Callable, max_loss: Float[Array, ""], solver: Stepwise, schedule: Schedule, stop: Stop, state: State
 ) -> State:
     """The next θ from the gradient of the lazy problem, or the end of the phase at θ as it stands."""
-    lazy, order = lazy_at(state.step, state.order)
+    lazy, moved = lazy_at(state)
     value, gradient = lazy.value_and_gradient(state.params)
     norm = optax.tree.norm(gradient)
     initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
@@ -82,10 +82,9 @@ def _step(
     phase_step = state.phase_step + taken.steps
     due = schedule.remaining(phase_step) <= 0
     stepped = dataclasses.replace(
-        state,
+        moved,
         params=taken.params,
         solver_state=taken.state,
-        order=order,
         step=state.step + taken.steps,
         phase_step=phase_step,
         last_phase=jnp.where(due, phase_step, state.last_phase),

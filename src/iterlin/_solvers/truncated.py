@@ -61,6 +61,7 @@ class Truncated(Stepwise):
     def check(self, setup):
         if setup.batch_size is not None:
             raise ValueError("truncated Gauss–Newton takes full batches: leave batch_size out")
+        setup.require_no_draws("truncated Gauss–Newton")
 
     def init(self, params):
         zero, length = jnp.zeros((), int), jnp.asarray(optax.tree.norm(params))
