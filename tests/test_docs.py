@@ -1,0 +1,35 @@
+"""The code that the docs show does what they say."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from iterlin import cross_entropy
+from tests.clone import ROOT
+
+
+@pytest.fixture(scope="module")
+def made():
+    """What the page on models makes, in the promotion of dtypes that users have."""
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "docs/models.md").read_text(), flags=re.MULTILINE | re.DOTALL
+    )
+    names = {}
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        exec("\n".join(blocks), names)
+    return names
+
+
+@pytest.mark.parametrize("name", ["normed", "dropped", "sequence"])
+def test_every_kind_of_model_learns(made, name):
+    records = made[name].records
+    assert records[-1]["feature_updates"] == 4
+    assert records[-1]["network_train_loss"] < 0.9 * records[0]["network_train_loss"]
+
+
+def test_predictions_are_those_of_the_last_record(made):
+    loss = cross_entropy(made["predicted"], made["data"]["train"][1])
+    assert float(loss) == pytest.approx(made["normed"].records[-1]["network_train_loss"], rel=1e-12)
+    assert jnp.shape(made["predicted"]) == (60, 2)
