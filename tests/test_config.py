@@ -118,6 +118,17 @@ def test_the_committed_parameters_are_valid():
         ("xor.dampings", [0.1, 1.0e-1], "scale.xor.dampings: two entries are the same number"),
         ("xor.noise_variance", float("inf"), "scale.xor.noise_variance: Input should be a finite number"),
         ("threads", 0, "scale.threads: Input should be greater than or equal to 1, got 0"),
+        ("threads", 1000, "scale.threads: Input should be less than or equal to 256, got 1000"),
+        ("mnist.num_seeds", 10**30, "scale.mnist.num_seeds: Input should be less than or equal to 1000, got 1000000"),
+        ("k_sweep.num_seeds", 10**400, "scale.k_sweep.num_seeds: Input should be less than or equal to 1000, got 1000"),
+        ("flow_check.num_seeds", 1001, "scale.flow_check.num_seeds: Input should be less than or equal to 1000"),
+        ("net.kernel", 100_000, "scale.net.kernel: Input should be less than or equal to 99, got 100000"),
+        ("net.widths", [8] * 2000, "scale.net.widths: List should have at most 100 items after validation, not 2000"),
+        (
+            "net",
+            {"name": "mlp", "width": 8, "depth": 2000, "initialisation": "he_normal"},
+            "scale.net.depth: Input should be less than or equal to 100, got 2000",
+        ),
         ("runs_at_once", 0, "scale.runs_at_once: Input should be greater than or equal to 1, got 0"),
         ("runs_at_once", 2.0, "scale.runs_at_once: Input should be a valid integer, got 2.0"),
         ("experiments.toy", ["xor", "admm"], "scale: experiments.toy: there is no 'admm', but damp1d, xor, "),
@@ -161,6 +172,9 @@ def test_what_dvc_itself_would_stumble_over_is_a_line_of_ours(tmp_path, old, new
 def test_what_is_not_yaml_or_not_there_is_one_line(tmp_path):
     (tmp_path / "params.yaml").write_text("a: [")
     with pytest.raises(ParamsError, match=r"is not valid YAML: .*line 1"):
+        load(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_bytes((ROOT / "params.yaml").read_text().encode("utf-16"))
+    with pytest.raises(ParamsError, match=r"is not valid YAML: byte 0 is no UTF-8, in which it must be"):
         load(tmp_path / "params.yaml")
     with pytest.raises(ParamsError, match="not found: run this in the project's folder"):
         load(tmp_path / "nowhere.yaml")

@@ -86,11 +86,14 @@ def load(path: Path = PARAMS) -> Params:
 
 def _read(path: Path) -> Any:
     try:
+        path.read_text(encoding="utf-8")  # as DVC reads it; YAML itself takes UTF-16 too
         return YAML(typ="safe", pure=True).load(path)  # the parser in C ends the process where nesting is too deep
     except FileNotFoundError:
         raise ParamsError(f"{path} not found: run this in the project's folder") from None
     except OSError as error:
         raise ParamsError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"{path} is not valid YAML: byte {error.start} is no UTF-8, in which it must be") from None
     except Exception as error:  # junk makes the parser fail in many ways: in an encoding, a date, a number, too deep
         what = " ".join(str(error).split()) or type(error).__name__
         raise ParamsError(_plain(f"{path} is not valid YAML: {what}")) from None

@@ -82,7 +82,12 @@ def one_of(kinds: Iterable[type]) -> Any:
 Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 PerDecade = Annotated[int, Field(ge=1, le=1000)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
-Seeds = Annotated[int, Field(ge=2)]
+# Far above what anyone asks for, and as much as is planned and traced in seconds.
+Seeds = Annotated[int, Field(ge=2, le=1000)]
+Runs = Annotated[int, Field(ge=1, le=1000)]
+Depth = Annotated[int, Field(ge=1, le=100)]
+KernelSize = Annotated[int, Field(ge=1, le=99)]
+Threads = Annotated[int, Field(ge=1, le=256)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.nets import AnyNetwork
-from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Strict
+from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Runs, Strict, Threads
 
 
 def _data_name(name: str) -> str:
@@ -58,7 +58,7 @@ class StableRate(Strict):
 
     rule: Literal["stable"]
     stability: Annotated[float, Field(gt=0, lt=2)]
-    num_seeds: Count
+    num_seeds: Runs
 
 
 class Training(Strict):
@@ -74,8 +74,8 @@ class Shared(Strict):
     """What every experiment may depend on besides its own section of params.yaml."""
 
     name: Name
-    threads: Count
-    runs_at_once: Count
+    threads: Threads
+    runs_at_once: Runs
     precision: Literal["float32", "tensorfloat32", "bfloat16"]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     data: Data

@@ -1,10 +1,6 @@
 """Lazy problems that are solved to a certificate, in params.yaml."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from iterlin_lab.settings.base import PerDecade, Steps, Strict
+from iterlin_lab.settings.base import PerDecade, Seeds, Steps, Strict
 from iterlin_lab.settings.solvers import CertifiedSolver
 
 
@@ -14,4 +10,4 @@ class Solved(Strict):
     solver: CertifiedSolver
     num_steps: Steps
     records_per_decade: PerDecade
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds

@@ -3,10 +3,10 @@
 import math
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, model_validator
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Count, PerDecade, PeriodLabel, Positive, Steps, Strict, Tolerances
+from iterlin_lab.settings.base import Count, PerDecade, PeriodLabel, Positive, Seeds, Steps, Strict, Tolerances
 from iterlin_lab.settings.shared import Shared
 
 
@@ -46,7 +46,7 @@ class AdamCells(Strict):
     solved: AdamSolved
     truncated: TruncatedCells
     records_per_decade: PerDecade
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
     @model_validator(mode="after")
     def _ends_are_recorded(self) -> "AdamCells":

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from iterlin_lab.nets.mlp import Settings as MLP
-from iterlin_lab.settings.base import Count, Fractions, Numbers, Positive, Steps, Strict
+from iterlin_lab.settings.base import Count, Fractions, Numbers, Positive, Seeds, Steps, Strict
 from iterlin_lab.settings.shared import Shared
 
 PURPOSE = 2  # of its random keys: no other experiment has this number
@@ -25,7 +25,7 @@ class Damp1D(Strict):
     dampings: Annotated[Numbers, Field(min_length=3)]
     step_sizes: Fractions
     num_steps: Steps
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
     runs_at_once: Count
     max_train_rmse: Positive
     drawn: Numbers

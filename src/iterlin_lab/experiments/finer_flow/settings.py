@@ -1,11 +1,7 @@
 """The section of params.yaml of B-FLOW, again."""
 
-from typing import Annotated
-
-from pydantic import Field
-
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Fraction, Periods, Strict, parse_period
+from iterlin_lab.settings.base import Fraction, Periods, Seeds, Strict, parse_period
 from iterlin_lab.settings.shared import Shared
 
 
@@ -14,7 +10,7 @@ class FinerFlow(Strict):
 
     tolerance: Fraction
     periods: Periods
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
 
 class Scope(Shared):

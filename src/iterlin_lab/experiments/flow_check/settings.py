@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Count, Fraction, Positive, Steps, Strict
+from iterlin_lab.settings.base import Fraction, Positive, Runs, Steps, Strict
 from iterlin_lab.settings.shared import Shared
 
 
@@ -15,7 +15,7 @@ class FlowCheck(Strict):
     learning_rates: Annotated[list[Positive], Field(min_length=1)]
     num_steps: Steps
     tolerances: Annotated[list[Fraction], Field(min_length=1)]
-    num_seeds: Count
+    num_seeds: Runs
 
 
 class Scope(Shared):

@@ -1,10 +1,6 @@
 """The section of params.yaml of E-SWEEP."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from iterlin_lab.settings.base import Count, Periods, Steps, Strict
+from iterlin_lab.settings.base import Count, Periods, Seeds, Steps, Strict
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solved import Solved
 from iterlin_lab.settings.solvers import PhaseSolver
@@ -17,7 +13,7 @@ class KSweep(Strict):
     num_steps: Steps
     first_record: Count
     periods: Periods
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
 
 class Scope(Shared):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings.base import Count, Strict, distinct
+from iterlin_lab.settings.base import Count, Seeds, Strict, distinct
 from iterlin_lab.settings.shared import Shared
 
 Counts = Annotated[list[Count], Field(min_length=3), distinct(int)]
@@ -21,7 +21,7 @@ class KernelLimit(Strict):
     num_examples: Count
     sizes: Counts
     width: Count
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
     @model_validator(mode="after")
     def _wide(self) -> "KernelLimit":

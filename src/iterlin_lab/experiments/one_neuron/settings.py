@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings.base import Count, Fraction, Numbers, PerDecade, Positive, Steps, Strict, distinct
+from iterlin_lab.settings.base import Count, Fraction, Numbers, PerDecade, Positive, Seeds, Steps, Strict, distinct
 from iterlin_lab.settings.shared import Shared
 
 Ratios = Annotated[Numbers, Field(min_length=2)]
@@ -38,7 +38,7 @@ class OneNeuron(Strict):
     ridge: Positive
     error: Fraction
     num_test: Count
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
     @model_validator(mode="after")
     def _consistent(self) -> "OneNeuron":

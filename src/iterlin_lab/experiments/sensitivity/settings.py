@@ -1,11 +1,7 @@
 """The section of params.yaml of what stands around E-SWEEP."""
 
-from typing import Annotated
-
-from pydantic import Field
-
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Factors, Periods, Steps, Strict, parse_period
+from iterlin_lab.settings.base import Factors, Periods, Seeds, Steps, Strict, parse_period
 from iterlin_lab.settings.shared import Shared
 
 
@@ -18,7 +14,7 @@ class Sensitivity(Strict):
     factors: Factors
     periods: Periods
     num_steps: Steps
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
 
 class Scope(Shared):

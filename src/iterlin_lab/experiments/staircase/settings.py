@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from iterlin_lab.settings.base import Count, Fraction, Positive, Strict, distinct
+from iterlin_lab.settings.base import Count, Fraction, Positive, Seeds, Strict, distinct
 from iterlin_lab.settings.shared import Shared
 
 Dimensions = Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=2), distinct(int)]
@@ -24,7 +24,7 @@ class Staircase(Strict):
     per_degree: Annotated[int, Field(ge=2, multiple_of=2)]
     max_train: Count
     num_test: Count
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
     @model_validator(mode="after")
     def _consistent(self) -> "Staircase":

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from iterlin_lab.settings.base import Count, Numbers, Periods, Positive, Steps, Strict
+from iterlin_lab.settings.base import Count, Numbers, Periods, Positive, Seeds, Steps, Strict
 from iterlin_lab.settings.shared import Shared
 
 PURPOSE = 3  # of its random keys: no other experiment has this number
@@ -34,7 +34,7 @@ class XOR(Strict):
     periods: Periods
     dampings: Numbers
     runs_at_once: Count
-    num_seeds: Annotated[int, Field(ge=2)]
+    num_seeds: Seeds
 
     @property
     def net(self) -> dict[str, Any]:

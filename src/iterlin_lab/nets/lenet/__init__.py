@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from iterlin_lab.nets.contract import Network
-from iterlin_lab.settings.base import Count, Initialisation
+from iterlin_lab.settings.base import Count, Initialisation, KernelSize
 
 
 class Settings(Network):
@@ -14,9 +14,9 @@ class Settings(Network):
     sizes = ("channels", "widths")
     name: Literal["lenet"]
     channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
-    kernel: Count
+    kernel: KernelSize
     padding: Literal["VALID", "SAME"]
-    widths: list[Count]
+    widths: Annotated[list[Count], Field(max_length=100)]
     initialisation: Initialisation
 
     @property

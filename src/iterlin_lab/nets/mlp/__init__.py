@@ -3,7 +3,7 @@
 from typing import Literal
 
 from iterlin_lab.nets.contract import Network
-from iterlin_lab.settings.base import Count, Initialisation
+from iterlin_lab.settings.base import Count, Depth, Initialisation
 
 
 class Settings(Network):
@@ -12,7 +12,7 @@ class Settings(Network):
     sizes = ("width", "depth")
     name: Literal["mlp"]
     width: Count
-    depth: Count
+    depth: Depth
     initialisation: Initialisation
 
     @property
