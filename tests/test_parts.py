@@ -1,5 +1,7 @@
 """Parts of a model are trained, and low-rank adapters of its weights."""
 
+import re
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,6 +11,7 @@ from jax.flatten_util import ravel_pytree
 
 from iterlin import Linearised, adapted, empirical_ntk, functional, only, sgd, squared_error, train
 from iterlin_lab.nets.shared.convolution import Conv2d
+from tests.clone import ROOT
 from tests.problems import mlp, regression, same
 
 KEYS = jax.random.split(jax.random.key(0), 3)
@@ -203,3 +206,24 @@ def test_an_adapter_that_does_not_fit_is_one_line_that_names_the_weight(where, r
     with pytest.raises(ValueError, match=message) as error:
         adapted(network(), where, rank, KEYS[0])
     assert len(str(error.value).splitlines()) == 1
+
+
+def test_the_code_in_the_docs_does_what_it_says():
+    text = (ROOT / "docs/fine-tuning.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    made = {}
+    exec(code, made)
+    pretrained, tangent, start, adapters = (made[name] for name in ("pretrained", "tangent", "start", "adapters"))
+    kept = jax.tree.map(lambda one, other: np.array_equal(one, other), made["head"].model.layers, pretrained.layers)
+    assert [(layer.weight, layer.bias) for layer in kept] == [(True, True), (True, True), (False, False)]
+    accuracy = (np.asarray(made["logits"]).argmax(axis=1) == made["data"]["train"][1]).mean()
+    assert accuracy == pytest.approx(tangent.records[-1]["proxy_train_accuracy"])
+    assert accuracy > tangent.records[0]["proxy_train_accuracy"]
+    same(jax.vmap(made["plain"])(made["x"]), jax.vmap(adapters.model)(made["x"]))
+    assert jax.tree.structure(made["plain"]) == jax.tree.structure(pretrained)
+    for first, last in zip(start.factors.layers, adapters.model.factors.layers, strict=True):
+        assert not np.array_equal(first.weight.A, last.weight.A)
+    lazy = made["fine_tuned"](start, lambda model: model.factors, float("inf"))
+    for first, last in zip(start.factors.layers, lazy.model.factors.layers, strict=True):
+        np.testing.assert_array_equal(first.weight.A, last.weight.A)
+        assert last.weight.B.any()

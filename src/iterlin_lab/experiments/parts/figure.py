@@ -11,7 +11,7 @@ from iterlin_lab.figures.panels import CROSS, grouped
 from iterlin_lab.figures.style import colour, line_style, percent
 from iterlin_lab.report.names import label
 
-APART = 1.012  # factor in the share between two K, so that no interval hides another
+APART = 1.02  # factor in the share between two K, so that no interval hides another
 
 
 def parts(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -31,7 +31,7 @@ def parts(tables: Mapping[str, pd.DataFrame]) -> Figure:
     sizes = table.drop_duplicates("layers")
     axes.set_xscale("log")
     axes.xaxis.set_minor_locator(NullLocator())
-    names = [f"{100 * share:.3g}\n({count:g})" for share, count in zip(sizes["share"], sizes["layers"], strict=True)]
+    names = [f"{100 * share:.0f}\n({count:g})" for share, count in zip(sizes["share"], sizes["layers"], strict=True)]
     axes.set_xticks(sizes["share"], names)
     axes.set_xlabel("share of the parameters that is trained (%)\n(number of layers, counted from the last)")
     axes.set_ylabel("test accuracy of the trained model (%)")

@@ -16,7 +16,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
         {
             "layers": table["layers"].map("{:g}".format),
             "trained": table["trained_parameters"].map("{:g}".format),
-            "share": (100 * table["share"]).map("{:.3g} %".format),
+            "share": (100 * table["share"]).map("{:.1f} %".format),
             "K": table["K"].map(period_text),
             **outcome_columns(table),
             "validation-stopped": percent(table, "accuracy"),
@@ -25,13 +25,13 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
             "training loss": interval_texts(table, "loss", "{:.2g}"),
         }
     )
+    solver = settings.solver.title + (" for the time of" if settings.solver.flow_tolerance else ",")
     return f"""## E-PART: training a part of the network
 
 The last layers alone are linearised and trained, as many as the first column says; all others keep their initial
-values. By {settings.solver.described(settings.learning_rate)},
-up to {settings.num_steps:g} steps. Run i has the same data and the same initial network for every part and K; its keys
-come from the seed {settings.seed}, which is not that of the other experiments. The last layer alone makes a model that
-is linear in what is trained: there all K are the same.
+values. They are trained by {solver} up to {settings.num_steps:g} steps with η = {settings.learning_rate:g}. Run i has
+the same data and the same initial network for every part and K; its keys come from the seed {settings.seed}, which no
+other experiment has. The last layer alone makes a model that is linear in what is trained: there all K are the same.
 
 Test accuracies in percent, with 95 % t-intervals, of the model that was trained: the linear proxy for K = ∞, else the
 network. They are read at the record with the best validation accuracy, and the loss at the end, on the training set.
