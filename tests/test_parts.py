@@ -180,6 +180,10 @@ def test_a_trained_adapted_model_is_its_merged_one_and_the_model_within_stays():
         ),
         (lambda m: (m.last, m.count), r"the parameter \.count is int32: .*, so leave it out or convert it"),
         (lambda m: m.last.weight * 2, r"where must pick parts of the model, and not compute with them: it gave '\.la"),
+        (
+            lambda m: jnp.ones((2, 2)),
+            r"not compute with them: it gave Array\(\[\[1\., 1\.\], \[1\., 1\.\]\], dtype=float64\)",
+        ),
         (lambda m: 3, r"where must pick parts of the model, and not compute with them: it gave 3"),
     ],
 )

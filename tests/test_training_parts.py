@@ -107,13 +107,11 @@ def test_from_results_to_tables_the_figure_and_the_section(tmp_path, monkeypatch
     scale = PRESETS["smoke"]
     results(Layout("smoke").results / "parts", scale, outcome)
     found = tables(scale, Layout("smoke"))
-    rows = found["parts"].set_index(["layers", "K"])
-    for (count, K), row in rows.iterrows():
-        slope, loss = (0.05, 0.25) if np.isinf(K) else (0.1, 0.5)
-        numbers = row[["share", "accuracy_mean", "loss_mean", "difference_mean", "gain_mean"]].astype(float)
-        gain = (0.1 - slope) * count
-        assert numbers.tolist() == pytest.approx([count / 5, 0.3 + slope * count, loss, slope * (count - 5), gain])
-        assert row[["runs", outcome]].tolist() == [2, 2]
+    for row in found["parts"].to_dict("records"):
+        count, (slope, loss) = row["layers"], (0.05, 0.25) if np.isinf(row["K"]) else (0.1, 0.5)
+        means = [row[f"{name}_mean"] for name in ("accuracy", "loss", "difference", "gain")]
+        assert means == pytest.approx([0.3 + slope * count, loss, slope * (count - 5), (0.1 - slope) * count])
+        assert (row["share"], row["runs"], row[outcome]) == (pytest.approx(count / 5), 2, 2)
     figure = FIGURES["parts"](found)
     figure.canvas.draw()
     plt.close(figure)

@@ -22,13 +22,14 @@ def only(model: Any, where: Where) -> PyTree[bool]:
     **Raises**: `ValueError` if there is no floating-point array in them, or an array of other numbers is picked itself.
     """
     paths = jax.tree_util.tree_map_with_path(lambda path, _: _name(path), model)
-    picked = where(paths)
+    names, picked = jax.tree.leaves(paths), where(paths)
     chosen = jax.tree.leaves(picked)
-    if foreign := [leaf for leaf in chosen if leaf not in jax.tree.leaves(paths)]:
-        raise ValueError(f"where must pick parts of the model, and not compute with them: it gave {foreign[0]!r}")
+    if foreign := [leaf for leaf in chosen if not isinstance(leaf, str) or leaf not in names]:
+        given = " ".join(repr(foreign[0]).split())
+        raise ValueError(f"where must pick parts of the model, and not compute with them: it gave {given}")
     trained = jax.tree.map(lambda name, leaf: name in chosen and eqx.is_inexact_array(leaf), paths, model)
     alone = picked if isinstance(picked, tuple | list) else [picked]
-    for name, leaf in zip(*map(jax.tree.leaves, (paths, model)), strict=True):
+    for name, leaf in zip(names, jax.tree.leaves(model), strict=True):
         if name in alone and isinstance(leaf, jax.Array | np.ndarray) and not eqx.is_inexact_array(leaf):
             raise ValueError(
                 f"the parameter {name} is {leaf.dtype}: floating-point numbers alone are trained, so leave it out or "

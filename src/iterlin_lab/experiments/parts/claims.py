@@ -2,6 +2,9 @@
 
 Accuracies are validation-stopped and of the model that was trained. The last layer alone makes a model that is linear
 in what is trained, so that K changes nothing there: a gain of K = 1 starts from zero.
+
+More is more by the margin, and its opposite less than that. The last layer is not expected to fit, nor is lazy
+training, so that only divergence counts.
 """
 
 import math
@@ -17,7 +20,7 @@ MARGIN = 0.05
 
 
 def _more(runs: pd.DataFrame, margin: float, K: float) -> Evidence | None:
-    """All layers reach more than the last alone by the margin; the opposite is that they do not."""
+    """All layers against the last alone."""
     own = runs[runs["K"] == K]
     head, whole = own[own["layers"] == 1], own[own["trained_parameters"] == own["parameters"]]
     difference = None if any_diverged(head, whole) else paired(whole, head, "accuracy")

@@ -30,8 +30,9 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 
 The last layers alone are linearised and trained, as many as the first column says; all others keep their initial
 values. They are trained by {solver} up to {settings.num_steps:g} steps with η = {settings.learning_rate:g}. Run i has
-the same data and the same initial network for every part and K; its keys come from the seed {settings.seed}, which no
-other experiment has. The last layer alone makes a model that is linear in what is trained: there all K are the same.
+the same data and the same initial network for every part and K. Its keys come from the seed {settings.seed}, which no
+other experiment has: no claim rests on runs of all layers that were seen before it was made. The last layer alone makes
+a model that is linear in what is trained, so that there all K are the same.
 
 Test accuracies in percent, with 95 % t-intervals, of the model that was trained: the linear proxy for K = ∞, else the
 network. They are read at the record with the best validation accuracy, and the loss at the end, on the training set.
