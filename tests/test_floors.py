@@ -27,6 +27,7 @@ NAMED_LIKE = {  # words that are also the names of other things: solvers, data s
     "mnist": {"data/sets/mnist.py", "data/tfds_data.py"},
     "filters": {"nets/contract.py", "planning/networks.py"},
     "augmentation": {"runs/recipes.py"},
+    "parts": {"nets/contract.py", "planning/networks.py"},
     "stability": {"report/setting.py", "runs/regime.py"},
 }
 

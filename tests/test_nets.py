@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 
 from iterlin._linearise import residual_bytes
+from iterlin_lab.nets import NETS
 from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.mlp.module import MLP
 from iterlin_lab.nets.shared import convolution
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
-from iterlin_lab.nets.shared.initialise import initialise
+from iterlin_lab.nets.shared.initialise import initialise, layers
 from tests.problems import same
 
 
@@ -90,6 +91,26 @@ def test_lenet_is_its_layers_in_order():
         hidden = lax_pool(jax.nn.relu(lax_conv(hidden, layer.weight, "SAME") + layer.bias[None, None]))
     hidden = jax.nn.relu(model.dense[0](hidden.ravel()))
     same(model(x), model.dense[1](hidden))
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "expected"),
+    [
+        ("lenet", {"channels": [3, 4], "kernel": 3, "padding": "SAME", "widths": [6]}, [3, 4, 6, 10]),
+        ("mlp", {"width": 7, "depth": 2}, [7, 7, 10]),
+    ],
+)
+def test_the_layers_of_a_network_are_in_the_order_of_an_example(name, sizes, expected):
+    settings = {"name": name, "initialisation": "he_normal", **sizes}
+    model = build(input_shape=(8, 8, 1), num_classes=10, key=jax.random.key(0), **settings)
+    found = layers(model)
+    assert [len(layer.bias) for layer in found] == expected
+    assert sum(map(count, found)) == count(model)
+    assert NETS[name].model_validate(settings).num_layers == len(found)
+
+
+def count(tree):
+    return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array)))
 
 
 @pytest.mark.parametrize("name", ["lenet", "mlp"])

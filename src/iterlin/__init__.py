@@ -26,6 +26,9 @@ from iterlin._losses import Loss as Loss
 from iterlin._losses import accuracy as accuracy
 from iterlin._losses import cross_entropy as cross_entropy
 from iterlin._losses import squared_error as squared_error
+from iterlin._parts import Adapted as Adapted
+from iterlin._parts import adapted as adapted
+from iterlin._parts import only as only
 from iterlin._problem import Lazy as Lazy
 from iterlin._problem import Problem as Problem
 from iterlin._progress import Checkpoints as Checkpoints
@@ -55,6 +58,7 @@ from iterlin._training import train_many as train_many
 
 __version__ = version("iterlin")
 __all__ = [
+    "Adapted",
     "BatchModel",
     "Checkpoints",
     "ClosedForm",
@@ -92,11 +96,13 @@ __all__ = [
     "Truncated",
     "accuracy",
     "adam",
+    "adapted",
     "cross_entropy",
     "empirical_ntk",
     "empirical_ntk_by_leaf",
     "functional",
     "ggn_max_eigenvalue",
+    "only",
     "sgd",
     "squared_error",
     "train",

@@ -51,7 +51,7 @@ def test_one_command_makes_everything(clone):
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 27
+    assert page.count("<svg") == 28
     assert "<img" not in page
     assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "∞", "TGN"]
 
@@ -87,6 +87,7 @@ def test_mlflow_shows_the_sweep(clone, client):
     solved |= {f"E-AUG, K = {K}" for K in ("1", "20")}
     solved |= {f"E-BATCH, {way}-{K}" for way in ("full", "mini") for K in ("1", "10")}
     solved |= {f"E-DATA, {n}-{K}" for n in (20, 40, 80) for K in ("1", "100", "inf", "control")}
+    solved |= {f"E-PART, {count}-{K}" for count in (1, 5) for K in ("1", "inf")}
     assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"} | around | solved
     parent = shown.pop("K-sweep, smoke")
     assert {run.data.tags["mlflow.parentRunId"] for run in shown.values()} == {parent.info.run_id}

@@ -80,5 +80,6 @@ def _described(recipe: Recipe) -> dict[str, Any]:
         "damping": recipe.damping,
         "num_train": recipe.sizes["train"],
         "batch_size": recipe.training["batch_size"],
+        "layers": recipe.layers,
     }
     return {name: value for name, value in (values | solver).items() if value is not None}

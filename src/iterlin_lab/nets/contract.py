@@ -4,7 +4,8 @@ Its `__init__.py` has its `Settings`, a `Network`, and imports no jax. Its `modu
 which is built from the shape of an example, the number of outputs, the settings besides `initialisation`, and a key:
 
 - Called on one example it gives a vector with that many outputs.
-- Its parameters are those of layers that `initialise` knows.
+- Its parameters are those of layers that `initialise` knows. It holds these in the order in which an example meets
+  them.
 - An experiment may ask for more (`needs`): for what is in `PARTS`. Others can do without it.
 
 The stage `check` traces all of that, before anything trains.

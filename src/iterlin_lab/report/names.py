@@ -6,7 +6,15 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
-SYMBOLS = {"n": "n", "learning_rate": "η", "K": "K", "damping": "λ", "step_size": "α", "tolerance": "β"}
+SYMBOLS = {
+    "layers": "layers",
+    "n": "n",
+    "learning_rate": "η",
+    "K": "K",
+    "damping": "λ",
+    "step_size": "α",
+    "tolerance": "β",
+}
 
 
 def period_text(K: float) -> str:

@@ -31,6 +31,14 @@ class Recipe(NamedTuple):
     damping: float
     augmentation: str | None = None  # of mini-batches
     snapshots: bool = False  # whether the network is kept at every record
+    layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
+
+    def described(self) -> dict[str, Any]:
+        """What its results are kept under: a run of all layers is called as before one could train some."""
+        values = self._asdict()
+        if self.layers is None:
+            del values["layers"]
+        return values
 
 
 def make_recipe(
@@ -48,6 +56,7 @@ def make_recipe(
     net: Network | None = None,
     augmentation: str | None = None,
     snapshots: bool = False,
+    layers: list[int] | None = None,
     **training: Any,
 ) -> Recipe:
     """Run number `run` of a cell, with the scale's settings where `sizes`, `net` and `training` give no others."""
@@ -68,6 +77,7 @@ def make_recipe(
         damping=damping,
         augmentation=augmentation,
         snapshots=snapshots,
+        layers=layers,
     )
 
 

@@ -26,6 +26,7 @@ from iterlin import (
     cross_entropy,
     functional,
     ggn_max_eigenvalue,
+    only,
     train_many,
 )
 from iterlin._linearise import block_size
@@ -33,6 +34,7 @@ from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.files import durable
 from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.recipes import RESULT, Recipe
 from iterlin_lab.runs.results import snapshot
@@ -101,6 +103,8 @@ def run_many(
     runs += [silent] * (first.runs_at_once - len(runs))
     settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
     settings["block_bytes"] = block_size(first.threads)
+    if (trained := first.layers) is not None:
+        settings["trainable"] = only(runs[0].model, lambda model: [layers(model)[i] for i in trained])
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
     return results[: len(recipes)], descriptions
@@ -138,12 +142,13 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
             save(folder / "model.eqx", result.model, description)
 
     code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
-    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], code, compute)
+    return kept([recipe.described() | {"data": digests(data)} for recipe in recipes], code, compute)
 
 
 def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
     """One row about a run: how it ended, and test accuracies of the network and of its proxy.
 
+    Where some layers alone are trained, also how many parameters these have, and how many there are.
     Three accuracies each: at the end (none if the run diverged); at the record with the best validation accuracy; and
     the best on the test data, which is the papers' "optimal early stopping" and flatters. Ties go to the first.
     """
@@ -160,12 +165,19 @@ def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
         "network_train_accuracy": last["network_train_accuracy"],
         "network_train_loss": last["network_train_loss"],
     }
+    if recipe.layers is not None:
+        row |= {"trained_parameters": num_parameters(result.state.params), "parameters": num_parameters(result.model)}
     for model in ("network", "proxy"):
         test, validation = curve[f"{model}_test_accuracy"], curve[f"{model}_validation_accuracy"]
         row[f"{model}_final"] = None if result.outcome is Outcome.diverged else float(test.iloc[-1])
         row[f"{model}_validation_stopped"] = float(test.iloc[validation.to_numpy().argmax()])
         row[f"{model}_test_stopped"] = float(test.max())
     return row
+
+
+def num_parameters(tree: Any) -> int:
+    """The numbers that its floating-point arrays hold."""
+    return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array)))
 
 
 def _divergence(divergence: Divergence | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Initialisations, by name. They decide the regime: λ_max at initialisation differs by orders of magnitude."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -37,9 +37,6 @@ def initialise(model: Model, name: str, key: Array) -> Model:
                 f"not the layer of the parameter {jax.tree_util.keystr(path)}: draw it before, or build it of these"
             )
 
-    def layers(tree):
-        return [leaf for leaf in jax.tree.leaves(tree, is_leaf=_is_layer) if _is_layer(leaf)]
-
     def drawn(layer, key):
         in_axis, out_axis = (-2, -1) if isinstance(layer, Conv2d) else (1, 0)
         weight = INITIALISERS[name](in_axis=in_axis, out_axis=out_axis)(key, layer.weight.shape, layer.weight.dtype)
@@ -49,6 +46,11 @@ def initialise(model: Model, name: str, key: Array) -> Model:
     old = layers(model)
     keys = jax.random.split(key, len(old))
     return eqx.tree_at(layers, model, [drawn(layer, key) for layer, key in zip(old, keys, strict=True)])
+
+
+def layers(model: Any) -> list[Any]:
+    """The layers of a network, in the order in which an example meets them (`nets.contract`)."""
+    return [node for node in jax.tree.leaves(model, is_leaf=_is_layer) if _is_layer(node)]
 
 
 def _is_layer(node) -> bool:
