@@ -19,7 +19,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1), help="of jax and of PyTorch")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--groups", nargs="*", help="of benchmarks/pairs.py; all but gpu by default")
+    parser.add_argument("--groups", nargs="*", metavar="GROUP", help="of benchmarks/pairs.py; all but gpu by default")
     parser.add_argument("--csv", type=Path, default=Path("results/bench.csv"))
     parser.add_argument("--write-baseline", action="store_true", help="the ratios of this run become the baseline")
     args = parser.parse_args()
@@ -29,12 +29,16 @@ def main() -> int:
 
     baseline_file = HERE / "baseline.json"
     baseline = json.loads(baseline_file.read_text()) if baseline_file.exists() else {}
+    if unknown := [name for name in args.groups or () if name not in GROUPS]:
+        parser.error(f"there is no group {unknown[0]!r}, but {', '.join(GROUPS)}")
     rows = []
-    for name, pairs in GROUPS.items():
-        if name in args.groups if args.groups else name != "gpu":
-            times = measured(pairs, args.repetitions)
-            rows += [row(pair, times, baseline) for pair in pairs]
-    print(markdown(rows, HEADER))
+    print(markdown([], HEADER), flush=True)
+    for name in args.groups or [name for name in GROUPS if name != "gpu"]:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        times = measured(GROUPS[name], args.repetitions)
+        found = [row(pair, times, baseline) for pair in GROUPS[name]]
+        print(lines(found), flush=True)
+        rows += found
     args.csv.parent.mkdir(parents=True, exist_ok=True)
     args.csv.write_text("".join(",".join(f'"{cell}"' for cell in cells) + "\n" for cells in [HEADER, *rows]))
     if args.write_baseline:
@@ -99,8 +103,12 @@ def row(pair, times: dict, baseline: dict[str, float]) -> list[str]:
 
 def markdown(rows: list[list[str]], header: list[str]) -> str:
     """The table as Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return lines([header, ["---"] * len(header), *rows])
+
+
+def lines(rows: list[list[str]]) -> str:
+    """Rows of a table in Markdown."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 if __name__ == "__main__":

@@ -140,6 +140,22 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
     assert nothing_left(afresh)
 
 
+def test_a_dvc_whose_iterlin_was_killed_ends_too_and_the_next_one_waits_for_it(afresh, undisturbed):
+    first = start(afresh, "iterlin", "repro")
+    while not trainers(first):
+        time.sleep(0.02)
+    everything = below(first)
+    first.kill()
+    second = start(afresh, "iterlin", "repro")
+    assert gone(everything)
+    output, _ = second.communicate(timeout=ENOUGH)
+    first.communicate()
+    assert second.returncode == 0, output
+    assert "waiting for process" in output
+    assert "is busy" not in output
+    assert cell(afresh) == expected(undisturbed)
+
+
 @pytest.mark.parametrize("blocks", [0, 2, 20])  # of 1024 bytes: what fits is nothing, the log, checkpoints
 def test_a_full_disk_is_one_line_and_costs_nothing(afresh, undisturbed, blocks):
     stage = {"DVC_STAGE": "sweep@smoke-k_sweep-10", "DVC_ROOT": str(afresh.folder)}

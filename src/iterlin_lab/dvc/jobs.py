@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
+from iterlin_lab.dvc import attached
+from iterlin_lab.dvc.others import wait_for_others
 from iterlin_lab.planning.plan import changed_stages
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.workers import num_workers, whole_number
@@ -40,6 +42,7 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
 
     **Raises**: `SystemExit` if `JOBS` is no such number, or if a stage fails; the others end first, and are kept.
     """
+    wait_for_others()
     if not (changed := changed_stages()):
         return []
     first = f"check@{scale.name}"  # after which it is known how much memory a run needs
@@ -85,7 +88,7 @@ def _needed(reads: Reads, targets: Sequence[str]) -> set[str]:
 
 def _dvc(*arguments: str) -> list[str]:
     """Run DVC, whose output is seen as it comes; the stages that ran."""
-    with _started("dvc", *arguments, bufsize=1) as process:
+    with _started(*arguments, bufsize=1) as process:
         assert process.stdout is not None
         ran = list(_running(process.stdout))
     if process.returncode:
@@ -94,7 +97,9 @@ def _dvc(*arguments: str) -> list[str]:
 
 
 @contextmanager
-def _started(*command: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+def _started(*arguments: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+    """A DVC that ends with this process."""
+    command = (sys.executable, "-m", attached.__name__, *arguments)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **settings) as process:
         _RUNNING.add(process)
         yield process
@@ -157,8 +162,8 @@ def _waiting(reads: Reads) -> Reads:
 
 def _run(stage: str, workers: int) -> Done:
     env = os.environ | {"ITERLIN_WORKERS": str(workers)}
-    start, command = time.monotonic(), ("dvc", "--wait-for-lock", "repro", "--single-item", stage)
-    with _started(*command, env=env, stderr=subprocess.STDOUT) as process:
+    start, arguments = time.monotonic(), ("--wait-for-lock", "repro", "--single-item", stage)
+    with _started(*arguments, env=env, stderr=subprocess.STDOUT) as process:
         output, _ = process.communicate()
     return Done(process.returncode, output, time.monotonic() - start)
 

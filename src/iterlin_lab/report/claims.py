@@ -15,10 +15,10 @@ def claims_section(claims: dict[str, dict]) -> str:
     ).map(lambda text: text.replace("|", r"\|"))  # which would end a cell of the table
     return f"""## Claims
 
-What the sources claim, and what these runs say. A claim is *reproduced* or *not reproduced* if its test or that of its
-opposite has p ≤ 0.05, and otherwise *not testable at this scale*. That two things coincide is shown by an equivalence
-test. The margin is one point, which is what T calls comparable, where none is stated; p-values are corrected for the
-number of claims (Holm).
+What the sources claim, and what these runs say. A claim is *reproduced* if its test has p ≤ 0.05, *not reproduced*
+if the test of its opposite has, and otherwise *not testable at this scale*. That two things coincide is shown by an
+equivalence test. The margin is one point, which is what T calls comparable, where none is stated; p-values are
+corrected for the number of claims (Holm).
 Claims and settings were written down before any run with the `seed` of the `laptop` scale (see params.yaml): they were
 settled on runs with other seeds, which no verdict uses.
 

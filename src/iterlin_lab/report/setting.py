@@ -18,7 +18,7 @@ def setting(scale: Shared, data: dict, regime: dict, solver: str) -> str:
 - **Training**: cross-entropy, {batch}{solver}.
   A run stops at a feature update once the network classifies the whole training set correctly with a loss of at most
   {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
-  finite or exceeds {training.divergence_factor:g} times the initial one (or that of all-zero outputs).
+  finite or exceeds {training.divergence_factor:g} times the initial one (or the loss of all-zero outputs).
 - **Regime**: {_rule(regime)}"""
 
 

@@ -43,10 +43,10 @@ gradients on lazy problems until the gradient has shrunk by the tolerance β: th
 means, since cross-entropy has no minimiser once the proxy separates the classes.
 
 Accuracies are in percent, with 95 % t-intervals. *At the end* is what the claims compare, each run with the same run of
-K = 1; the difference in the last column is of validation-stopped accuracies. The certificate ‖g‖/‖g_s‖ is that of the
-lazy problem at the end of a phase, on all training data; *proxy* is the lowest accuracy of the linear proxy on the
-training set at the end of any phase of any run. Steps, evaluations of the gradient (or products with the Gauss–Newton
-matrix, which cost as much) and phases are medians.
+K = 1; the difference in the last column is of validation-stopped accuracies. The certificate ‖g‖/‖g_s‖ says how
+well the lazy problem is solved at the end of a phase, on all training data; *proxy* is the lowest accuracy of
+the linear proxy on the training set at the end of any phase of any run. Steps, evaluations of the gradient (or products
+with the Gauss–Newton matrix, which cost as much) and phases are medians.
 
 {markdown_table(rows)}
 

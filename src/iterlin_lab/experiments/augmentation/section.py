@@ -30,7 +30,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 After T fig. 2: {settings.num_steps} steps with η = {settings.learning_rate:g} on mini-batches of {settings.batch_size}.
 Every image is {ALIKE[settings.augmentation]} at random, anew at every step. The linearisation is fixed for K
 steps, its inputs are not: step t trains f_lin(θ, a_t(x)), expanded about θ_s at the very inputs a_t(x). Runs have all
-these steps, whether they fit before or not; accuracies are those of images as they are.
+these steps, whether they fit before or not; accuracies are measured on images as they are.
 
 Test accuracies after all steps in percent, with 95 % t-intervals; the difference is the networks', paired by run.
 

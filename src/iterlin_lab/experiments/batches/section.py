@@ -33,7 +33,8 @@ After T fig. 11: {settings.num_steps} steps on full batches with η = {settings.
 K = 1 is gradient descent in both. Runs have all these steps, whether they fit before or not.
 
 Test accuracies after all steps in percent, with 95 % t-intervals; differences from K = 1 on the same kind of batches,
-paired by run. The largest gap is that of the learning curve from that on full batches at equal ηt, the mean over runs.
+paired by run. The largest gap is the widest one between the learning curves on mini-batches and on full batches
+at equal ηt, the mean over runs.
 
 {markdown_table(rows)}
 

@@ -32,8 +32,8 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 x⁵/32 − x³/2 + 2x − 1 at {section.num_train} equally spaced points, by {section.num_steps} full-batch Gauss–Newton
 steps (`Every(1)` with the exact solver, float64) from the same {section.num_seeds} initialisations for every λ, for
 λ = 0, and for step sizes α at λ = 0. λ belongs to the mean loss; T's (eq. 10) is 2n times as much. A run has failed if
-its train RMSE ends above {section.max_train_rmse:g} (T fig. 9 leaves these out) or it diverged: means, medians and the
-best are those of the others, and in the 95th percentile it counts as infinitely bad.
+its train RMSE ends above {section.max_train_rmse:g} (T fig. 9 leaves these out) or it diverged. Means, medians and the
+best leave failed runs out; in the 95th percentile they count as infinitely bad.
 
 {markdown_table(rows)}
 

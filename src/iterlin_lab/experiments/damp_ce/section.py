@@ -28,7 +28,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 After T fig. 9 (bottom): every lazy problem is cross-entropy + λ‖θ − θ_s‖², with the mean over examples. It is solved by
 {scale.damp_ce.solver.described()} to ‖g‖ ≤ {scale.damp_ce.solver.tolerance:g}·‖g_s‖ before the
 network is re-linearised. The larger λ, the less each phase moves the parameters, and the more feature updates there
-are. The runs are those of E-SWEEP, from the same splits and initialisations. Columns are those of the table of E-ADAM.
+are. Splits and initialisations are the same as in E-SWEEP. The columns mean what they mean in the table of E-ADAM.
 
 {markdown_table(rows)}
 

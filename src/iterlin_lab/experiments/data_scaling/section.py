@@ -70,7 +70,7 @@ def _steps(scale: Scope) -> str:
 
 def _lazy(scale: Scope) -> str:
     if scale.data_scaling.solver.flow_tolerance:
-        return """In T it tells what comes from the higher η that K = ∞ has there; here K = ∞ has that of the other K,
+        return """In T it tells what comes from the higher η that K = ∞ has there; here all K have the same η,
 and the control is a check on K = 1 alone."""
     return "K = ∞ has the η and the steps of the control, which so tells what comes from them."
 

@@ -87,11 +87,11 @@ def _kernels(scale: Scope, table: pd.DataFrame) -> str:
     return f"""## B-NTK: kernels along training
 
 Of the same networks, on {settings.num_examples} training inputs of each run as they are, without augmentation: the
-empirical NTK, traced over the outputs. Its distance from that at initialisation is 1 − ⟨Θ, Θ₀⟩/(‖Θ‖‖Θ₀‖), of the whole
-and of the parts whose sum it is, which belong to the parameters of the layers. The alignment is that of the centred
-kernel with the labels' (one class or not), and CKA that of the activations after pooling with those at initialisation.
-K = 1 is measured at {settings.kernels_per_decade} steps a decade, the large K at those of its feature updates that have
-a snapshot: this is then the kernel that it trains with until the next. At the end, with 95 % t-intervals:
+empirical NTK, traced over the outputs. Its distance from Θ₀ at initialisation is 1 − ⟨Θ, Θ₀⟩/(‖Θ‖‖Θ₀‖), for the
+whole kernel and for its parts, one for the parameters of each layer. The alignment compares the centred kernel with the
+labels' (one class or not), and CKA compares the activations after pooling with the initial ones. K = 1 is measured at
+{settings.kernels_per_decade} steps a decade, and the large K at every feature update that has a snapshot: with this
+kernel it then trains until the next. At the end, with 95 % t-intervals:
 
 {markdown_table(pd.DataFrame(rows))}
 

@@ -41,7 +41,7 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
     if tgn["last_phase_ended"] == tgn["runs"]:
         baseline = (
             f"TGN is truncated Gauss–Newton: {scale.tgn_baseline.solver.described()} on each lazy problem until "
-            f"{certificate}, reached in every phase. Its steps are those of this solver."
+            f"{certificate}, reached in every phase. Its steps are this solver's."
         )
     else:
         short = int(tgn["runs"] - tgn["last_phase_ended"])
@@ -54,9 +54,9 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
 Test accuracy in percent: mean over runs and 95 % t-interval. Steps, feature updates and evaluations of
 the gradient are medians.
 *Validation-stopped* is read at the record with the best validation accuracy. *Test-stopped* is the papers' "optimal
-early stopping": chosen on the test data, so it flatters. Accuracies are those of the network, except for the last
-column, which is the linear proxy's: for K = ∞ it is the model that was trained. The difference is of validation-stopped
-accuracies, paired by run. Runs that diverged have no accuracy at the end.
+early stopping": chosen on the test data, so it flatters. Accuracies are the network's, except in the last
+column, which is the linear proxy's: for K = ∞ the proxy is the model that was trained. The difference is of
+validation-stopped accuracies, paired by run. Runs that diverged have no accuracy at the end.
 
 {markdown_table(rows)}
 
@@ -73,7 +73,7 @@ Lines are means over runs, bands 95 % t-intervals. A run that has stopped keeps 
 ![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
 
 *Test accuracy of the network against steps (after T fig. 3). Within a long phase the network drifts from the proxy
-that is being trained, and may fall before the next feature update. The steps of TGN are those of its solver.*
+that is being trained, and may fall before the next feature update. The steps of TGN are its solver's.*
 
 ![Test accuracy against K](figures/k_sweep_accuracy.svg)
 

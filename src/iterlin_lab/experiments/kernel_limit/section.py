@@ -23,10 +23,10 @@ fitted by least squares; the table has their means with 95 % t-intervals.
 
 {markdown_table(_fits(tables["kernel_limit_fits"]))}
 
-The exponent in n is that in the squared bound, n + d for neural tangents and n for random features (a neuron adds a
+The exponent in n belongs to the squared bound, n + d for neural tangents and n for random features (a neuron adds a
 matrix of rank d to the one kernel, and of rank one to the other). Õ leaves out logarithms: the column with log 2n has
 that factor of matrix Bernstein's inequality, on which the proof rests, in the bound. An upper bound asks for no more
-than 1/2. All exponents are a little steeper than that of the first order, as the second has terms such as n/N.
+than 1/2. All exponents are a little steeper than the first order's, as the second has terms such as n/N.
 
 {markdown_table(_points(tables["kernel_limit"]))}
 

@@ -36,9 +36,9 @@ After W fig. 1: gradient descent with η = {settings.learning_rate:g} for {setti
 sum's would be {settings.learning_rate / settings.data.num_train:.2g}. Runs have all these steps, whether they fit
 before or not.
 
-Accuracies on the test set in percent, with 95 % t-intervals; differences are paired by run. The largest gap is that
-of the learning curve from that of K = 1 at equal steps, the mean over runs. For K = ∞ the model that was trained is the
-proxy, and the difference is its.
+Accuracies on the test set in percent, with 95 % t-intervals; differences are paired by run. The largest gap is the
+widest one between the learning curves of this K and of K = 1 at equal steps, the mean over runs. For K = ∞ the model
+that was trained is the proxy, and the difference is the proxy's.
 
 {markdown_table(rows)}
 

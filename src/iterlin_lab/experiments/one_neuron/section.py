@@ -24,7 +24,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 The labels are y = ReLU(⟨w*, x⟩) with |w*| = 1 and x ~ N(0, I), as in theorem 4 and figure 3 of the lecture. *One
 neuron* is ReLU(⟨w, x⟩) from weights of norm about {descent.initial_norm:g}, by gradient descent (K = 1) with η =
 {descent.learning_rate:g} on half the mean square, for up to {descent.num_steps} steps. *Kernel regression* has the
-limits K^RF and K^NT of ReLU and λ = {settings.ridge:g}. *Lazy training* (K = ∞) is that of a two-layer network of
+limits K^RF and K^NT of ReLU and λ = {settings.ridge:g}. *Lazy training* (K = ∞) trains a two-layer network of
 {settings.width} neurons to its end, which is regression with its tangent kernel. There are {settings.num_seeds} runs of
 each d; a run has the same data for every learner and, for smaller n, the first of them.
 

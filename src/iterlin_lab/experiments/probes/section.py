@@ -31,7 +31,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 
 After T fig. 5: multinomial logistic regression on what leaves the first and the second layer (a LeNet's, after
 pooling), of the networks that E-AUG trains: at step t the network with the parameters of that step, in the middle of a
-lazy phase too. Activations are standardised; training images are those of the run, as they are. The probe minimises its
+lazy phase too. Activations are standardised. A probe sees the training images of its run as they are, and minimises its
 mean cross-entropy + λ/2 ‖W‖², with the λ of {_list(settings.strengths)} that has the best validation accuracy (the
 largest of several). It is the first or the last of these in {_share(table, "at_end")} of all probes. A probe has
 converged once no component of the gradient exceeds {settings.tolerance:g}, which {_share(table, "converged")} did with

@@ -17,8 +17,9 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 Theorem 1 of the lecture: for d^l ≪ n ≪ d^(l+1) the test loss of kernel ridge regression is ‖P_{{>l}} f*‖² + o(1),
 where the kernel is rotation-invariant and none of its Hermite coefficients vanishes. Here x is uniform on √d S^(d−1),
 and f* a sum of harmonics of degrees 1, 2, … with energies {energies}, so that the plateaus are exact. The kernels are
-the limits K^RF and K^NT of the activation erf(z + {settings.shift:g}), with λ = {settings.ridge:g}; those of ReLU have
-no odd degree from 3 on. Each of the {settings.num_seeds} runs of a d has its own data, of which all n take the first.
+the limits K^RF and K^NT of the activation erf(z + {settings.shift:g}), with λ = {settings.ridge:g}; the kernels of
+ReLU have no odd degree from 3 on. Each of the {settings.num_seeds} runs of a d has its own data, and every n takes the
+first n.
 Test errors are means over {settings.num_test} test inputs, with 95 % t-intervals over runs, in the middle of the
 plateaus, n = d^(l + ½).
 

@@ -25,7 +25,7 @@ The loss is the squared error. Each run has the same data and the same initialis
 A run ends once its training loss, half the mean squared error, is at most {settings.fit_loss:g}. The alignment of a
 neuron is a(w) = max_c cos(w, c) over c ∈ {{±1}}² (T eq. 11), with w its first-layer row; the table has the mean over
 neurons, then over runs, with 95 % t-intervals. Random directions have (4/π)·sin 45° = 0.900 on average.
-{_no_direction(table)}Accuracies (in percent, by the sign) and errors are those of the network on test data; runs
+{_no_direction(table)}Accuracies (in percent, by the sign) and errors are the network's on test data; runs
 that diverged have none. For K = ∞ it is the linear proxy that was trained, and the network with its parameters is not
 expected to fit.
 
