@@ -229,7 +229,7 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
     done = clone.run("dvc", "repro", "-f", "-s", "track@smoke", MLFLOW_TRACKING_URI=address)
     assert f"warning: MLflow at {address} does not show everything" in done.stderr
     assert "Try `iterlin sync` later" in done.stderr
-    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 12
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 13
 
 
 def test_an_impossible_parameter_stops_everything_with_one_line(clone):
