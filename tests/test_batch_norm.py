@@ -12,6 +12,7 @@ from jax.flatten_util import ravel_pytree
 
 from iterlin import (
     EquinoxModel,
+    Every,
     FileCheckpoints,
     Linearised,
     Never,
@@ -23,6 +24,10 @@ from iterlin import (
     train_many,
 )
 from iterlin._history import Run
+from iterlin._schedules import OnNetwork
+from iterlin._solvers.stepwise import advance
+from iterlin._start import initial_state, lazy_problem
+from iterlin._state import Stop
 from tests.problems import regression, same
 
 KEY, DATA_KEY = jax.random.split(jax.random.key(7))
@@ -135,12 +140,37 @@ def test_the_expansion_goes_through_the_batch_statistics_or_not():
     for policy in ("batch", "frozen"):
         model, state = normed(policy)
         theta, fn = functional(model)
-        bound, _ = fn.at(theta, DATA[0], state, None, jnp.asarray(True))
+        bound = fn.at(theta, DATA[0], state, None, jnp.asarray(True))
         along = jax.tree.map(jnp.zeros_like, theta)
         first = model.module.first
         along = eqx.tree_at(lambda m: (m.module.first.weight, m.module.first.bias), along, (first.weight, first.bias))
         scaled[policy] = float(jnp.abs(Linearised(bound, theta).jvp(along, DATA[0])).max())
     assert scaled["batch"] < 20 * EPS < 1e-2 < scaled["frozen"]
+
+
+class Plain(eqx.Module):
+    """The same layers without BatchNorm."""
+
+    first: Linear
+    last: Linear
+
+    def __call__(self, x):
+        return self.last(jnp.tanh(self.first(x)))
+
+
+def products(model, state, schedule):
+    """How many matrix products the program of a step has."""
+    problem, params = lazy_problem(model, DATA, loss=squared_error, state=state, hoist=False)
+    start = initial_state(problem, params, sgd(RATE), schedule, state)
+    program, *_ = eqx.filter_make_jaxpr(advance)(problem, sgd(RATE), schedule, start, Stop(1, 1, 1))
+    return str(program).count("dot_general[")
+
+
+@pytest.mark.parametrize("schedule", [OnNetwork(), Every(3)])
+def test_the_state_costs_no_forward_pass_of_its_own(schedule):
+    model, state = normed()
+    plain = EquinoxModel(Plain(model.module.first, model.module.last))
+    assert products(model, state, schedule) == products(plain, None, schedule) > 4
 
 
 def test_the_state_of_plain_training_is_that_of_equinox():

@@ -76,12 +76,6 @@ def test_a_recipe_of_all_layers_is_one_that_names_none():
     assert "parameters" not in summary(recipe(), plain)
 
 
-def test_runs_of_all_layers_are_kept_under_what_they_were_before_one_could_choose():
-    plain, some = recipe(), recipe(layers=[4])
-    assert set(plain._asdict()) - set(plain.described()) == {"layers"}
-    assert some.described() == plain.described() | {"layers": [4]}
-
-
 def results(folder, scale, outcome="fitted"):
     """Two runs of every cell. A layer more brings 0.1 at K = 1 and half as much at K = ∞."""
     for count in counts(scale):

@@ -42,7 +42,7 @@ class BatchModel(eqx.Module):
         return self(x, state, None)[0]
 
 
-class Whole(eqx.Module):
+class ByBatch(eqx.Module):
     """A `BatchModel` with its parameters taken out, at the state and the key of a step."""
 
     rest: Any
@@ -55,18 +55,22 @@ class Whole(eqx.Module):
         return self.rest.random
 
     def __call__(self, params, x):
-        return eqx.combine(params, self.rest)(x, fresh(self.state), self.key)[0]
+        return self.with_state(params, x)[0]
+
+    def with_state(self, params: PyTree[Array], x: PyTree[Array]) -> tuple[PyTree[Array], Any]:
+        """The outputs, and the state after them."""
+        return eqx.combine(params, self.rest)(x, fresh(self.state), self.key)
 
     def at(
         self, params0: PyTree[Array], x: PyTree[Array], state: Any, key: Array | None, first: Bool[Array, ""]
-    ) -> tuple["Whole", Any]:
-        """The function of a step in the phase from θ_s, and the state after it. `first` says whether it begins one."""
+    ) -> "ByBatch":
+        """The function of a step in the phase from θ_s. `first` says whether the step begins it."""
         network = eqx.combine(params0, self.rest)
-        state = jax.lax.cond(
-            first, lambda state: network.at_feature_update(x, fresh(state), key), lambda state: state, state
-        )
-        # The forward pass that the expansion makes too: the compiler finds the two equal.
-        return Whole(self.rest, state, key), network(x, fresh(state), key)[1]
+
+        def begun(state):
+            return network.at_feature_update(x, fresh(state), key)
+
+        return ByBatch(self.rest, jax.lax.cond(first, begun, lambda state: state, state), key)
 
     def recorded(self, x: PyTree[Array], state: Any) -> "Recorded":
         """The function of a record, from the training inputs and the state of the run."""

@@ -8,21 +8,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PyTree
 
+from iterlin._batch_model import ByBatch
 from iterlin._blocks import rows
-from iterlin._linearise import Linearised, Network, Predict, recomputed
+from iterlin._linearise import Forward, Linearised, Network, recomputed, stateless
 
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
 
-Augment = Callable[
-    [PyTree[Array], PyTree[Array]], PyTree[Array]
-]  # a key and inputs ↦ as many inputs, changed at random
+# A key and a batch of inputs ↦ as many inputs, changed at random.
+Augment = Callable[[Array, PyTree[Array]], PyTree[Array]]
 Chosen = tuple[PyTree[Array], PyTree[Array], Array | None]  # x and y of a batch, and the epoch's order
 
 
 class FullBatch(eqx.Module):
     """Every step sees all data, so one linearisation serves a whole phase: with `hoist` its primal is computed once.
 
-    What the derivatives need of it is then kept throughout. Otherwise each step computes it again, chunk by chunk.
+    What the derivatives need of it is then kept throughout. Otherwise each step computes it again; chunk by chunk where
+    the network maps one example, so that no output depends on the others.
     """
 
     hoist: bool = eqx.field(static=True, default=True)
@@ -34,9 +35,9 @@ class FullBatch(eqx.Module):
         """All examples."""
         return x, y, order
 
-    def expand(self, model: Linearised | Network, x: PyTree[Array]) -> Predict:
+    def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
         """θ ↦ f(θ, x), for one step."""
-        return recomputed(model, x)
+        return model.with_state(x) if isinstance(model.fn, ByBatch) else stateless(recomputed(model, x))
 
 
 class MiniBatch(eqx.Module):
@@ -77,9 +78,9 @@ class MiniBatch(eqx.Module):
             inputs = self.augment(jax.random.fold_in(jax.random.split(self.key)[1], step), inputs)
         return inputs, rows(y, chosen), order
 
-    def expand(self, model: Linearised | Network, x: PyTree[Array]) -> Predict:
+    def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
         """θ ↦ f(θ, x), for one step."""
-        return model.on(x)
+        return model.with_state(x)
 
     def _permutation(self, epoch):
         key = self.key if self.augment is None else jax.random.split(self.key)[0]

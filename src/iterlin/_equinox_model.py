@@ -55,20 +55,20 @@ class EquinoxModel(BatchModel):
         if self.statistics == "running":
             return self._mapped(fixed, x, state, key)
         at_theta_s = _constant(self.module)
-        ours = self._mapped(at_theta_s, x, _forgotten(self.module, state), key)[1]
+        ours = self._mapped(at_theta_s, x, _forgetful(self.module, state, always=True), key)[1]
         return self._mapped(fixed, x, ours, key)[0], self._mapped(at_theta_s, x, state, key)[1]
 
     def at_feature_update(self, x, state, key):
         if self.statistics != "running":
             return state
-        return self._mapped(self.module, x, _begun(self.module, state), key)[1]
+        return self._mapped(self.module, x, _forgetful(self.module, state, always=False), key)[1]
 
     def calibrated(self, x, state):
         if self.statistics == "running":
             return state
         module = _dividing(eqx.nn.inference_mode(self.module), by_state=False)
         module = module if self.statistics == "batch" else _constant(module)
-        return self._mapped(module, x, _forgotten(module, state), None)[1]
+        return self._mapped(module, x, _forgetful(module, state, always=True), None)[1]
 
     def inference(self, x, state):
         return self._mapped(eqx.nn.inference_mode(self.module), x, state, None)[0]
@@ -104,22 +104,17 @@ def _constant(module: Any) -> Any:
     return jax.tree.map(lambda leaf: jax.lax.stop_gradient(leaf) if eqx.is_array(leaf) else leaf, module)
 
 
-def _forgotten(module: Any, state: Any) -> Any:
-    """The state from which BatchNorm's next statistics are those of one batch: equinox corrects for a start at zero."""
+def _forgetful(module: Any, state: Any, always: bool) -> Any:
+    """The state in which BatchNorm knows nothing, or nothing that no batch has told it: its statistics are zero.
+
+    Equinox corrects running statistics for a start at zero, so the next ones are then those of one batch; but it starts
+    variances at one.
+    """
     state = fresh(state)
     for layer in _norms(module):
+        count = state.get(layer.batch_counter)
+        kept = (count > 0) & (not always)
         for index in (layer.batch_counter, layer.batch_state_index):
-            state = state.set(index, jax.tree.map(jnp.zeros_like, state.get(index)))
-    return state
-
-
-def _begun(module: Any, state: Any) -> Any:
-    """The state, with zeros for statistics that there are not yet: equinox starts at one, and corrects for zero."""
-    state = fresh(state)
-    for layer in _norms(module):
-        begun = state.get(layer.batch_counter) > 0
-        old = state.get(layer.batch_state_index)
-        state = state.set(
-            layer.batch_state_index, jax.tree.map(lambda value, begun=begun: jnp.where(begun, value, 0), old)
-        )
+            values = jax.tree.map(lambda value, kept=kept: jnp.where(kept, value, 0), state.get(index))
+            state = state.set(index, values)
     return state

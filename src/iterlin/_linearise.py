@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import equinox as eqx
 import jax
@@ -12,13 +12,14 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._batch_model import BatchModel, Whole
+from iterlin._batch_model import BatchModel, ByBatch
 from iterlin._blocks import in_blocks, in_chunks, num_examples, rows
 
 CACHE = 2**19  # bytes: half of what the second-level cache of a core often holds
 
 Trainable = Callable[[Any], bool] | PyTree[bool]
 Predict = Callable[[PyTree[Array]], PyTree[Array]]  # θ ↦ outputs
+Forward = Callable[[PyTree[Array]], tuple[PyTree[Array], Any]]  # θ ↦ outputs, and the network's state after them
 
 
 def require_real(params: PyTree[Array | np.ndarray]) -> None:
@@ -60,6 +61,12 @@ class Linearised(eqx.Module):
         outputs0, jvp = jax.linearize(lambda params: self.fn(params, x), self.params0)
         return lambda params: jax.tree.map(jnp.add, outputs0, jvp(optax.tree.sub(params, self.params0)))
 
+    def with_state(self, x: PyTree[Array]) -> Forward:
+        """The same with the network's state after the inputs at θ_s, which is not expanded; `fn` is a `Functional`."""
+        fn = cast("Functional", self.fn)
+        outputs0, jvp, state = jax.linearize(lambda params: fn.with_state(params, x), self.params0, has_aux=True)
+        return lambda params: (jax.tree.map(jnp.add, outputs0, jvp(optax.tree.sub(params, self.params0))), state)
+
     def __call__(self, params: PyTree[Array], x: PyTree[Array]) -> PyTree[Float[Array, "n ..."]]:
         """f_lin(θ, x)."""
         difference = optax.tree.sub(params, self.params0)
@@ -98,16 +105,24 @@ class Network(eqx.Module):
         """Fix the inputs: θ ↦ f(θ, x)."""
         return lambda params: self.fn(params, x)
 
+    def with_state(self, x: PyTree[Array]) -> Forward:
+        """The same with the network's state after the inputs."""
+        fn = cast("Functional", self.fn)
+        return lambda params: fn.with_state(params, x)
+
 
 def recomputed(model: Linearised | Network, x: PyTree[Array]) -> Predict:
-    """θ ↦ outputs, where every call computes all of it again and memory holds one chunk alone, if x can be cut."""
-    if isinstance(model.fn, Whole):
-        return model.on(x)
+    """θ ↦ outputs, where every call computes all of it again, and memory holds one chunk alone."""
 
     def again(params):
         return jax.checkpoint(lambda x: model.on(x)(params))
 
     return lambda params: in_chunks(again(params), x)
+
+
+def stateless(predict: Predict) -> Forward:
+    """θ ↦ outputs, and no state."""
+    return lambda params: (predict(params), None)
 
 
 def as_vector(outputs: PyTree[Array]) -> Float[Array, " out"]:
@@ -118,14 +133,14 @@ def as_vector(outputs: PyTree[Array]) -> Float[Array, " out"]:
 
 def require_alone(fn: Callable) -> None:
     """**Raises**: `ValueError` if examples meet in the network: a kernel takes the outputs for each one by itself."""
-    if isinstance(fn, Whole):
+    if isinstance(fn, ByBatch):
         raise ValueError(
             "the examples of a BatchModel meet in its batch, and a kernel takes each of them by itself: use the "
             "`linearised.fn` of a record, in which they do not meet, or a solver that needs no kernel"
         )
 
 
-class Alone(eqx.Module):
+class ByExample(eqx.Module):
     """A module of one example with its parameters taken out.
 
     Modules of one architecture are equal, so they share compiled programs.
@@ -139,9 +154,13 @@ class Alone(eqx.Module):
     rest: Any
     block_bytes: int | None = eqx.field(static=True)
 
+    def with_state(self, params, x):
+        """The outputs, and no state."""
+        return self(params, x), None
+
     def at(self, params0, x, state, key, first):
-        """The function of a step, and the state after it: there is none."""
-        return self, state
+        """The function of a step."""
+        return self
 
     def recorded(self, x, state):
         """The function of a record."""
@@ -158,7 +177,7 @@ class Alone(eqx.Module):
         return in_blocks(partial(self.whole, params), x, self.block_bytes * num_examples(x) // max(1, kept))
 
 
-Functional = Alone | Whole
+Functional = ByExample | ByBatch
 
 
 def residual_bytes(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> int:
@@ -195,5 +214,5 @@ def functional(
     require_real(params)
     params = jax.tree.map(jnp.asarray, params)
     if isinstance(model, BatchModel):
-        return params, Whole(rest)
-    return params, Alone(rest, block_size() if block_bytes is None else block_bytes)
+        return params, ByBatch(rest)
+    return params, ByExample(rest, block_size() if block_bytes is None else block_bytes)

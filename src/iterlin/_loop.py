@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._linearise import Linearised
+from iterlin._linearise import Linearised, stateless
 from iterlin._losses import Loss
 from iterlin._problem import Lazy
 from iterlin._solvers import Stepwise
@@ -42,7 +42,7 @@ class Loop(eqx.Module):
     def lazy(self, state: LoopState, x: Array, y: Array) -> Lazy:
         """The lazy problem about θ_s on these examples: its value, gradient, curvature and linearisation error at θ."""
         model = Linearised(self.fn, state.params0)
-        return Lazy(model, state.params0, model.on(x), x, y, self.loss, self.damping)
+        return Lazy(model, state.params0, stateless(model.on(x)), x, y, self.loss, self.damping)
 
     def step(self, state: LoopState, x: Array, y: Array) -> LoopState:
         """θ_{t+1}: one step of the solver on the lazy problem of these examples."""

@@ -1,17 +1,16 @@
 """The lazy problem: what a phase minimises."""
 
-import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin._batches import FullBatch, MiniBatch
-from iterlin._linearise import Functional, Linearised, Network, Predict
+from iterlin._linearise import Forward, Functional, Linearised, Network
 from iterlin._losses import Loss
 from iterlin._schedules import Schedule
 from iterlin._state import State
@@ -22,16 +21,25 @@ class Lazy(NamedTuple):
 
     model: Linearised | Network
     params0: PyTree[Array]  # θ_s
-    predict: Predict  # θ ↦ f_lin(θ, x)
+    forward: Forward  # θ ↦ f_lin(θ, x), and the network's state after it
     x: PyTree[Array]
     y: PyTree[Array]
     loss: Loss
     damping: Float[Array, ""]
 
+    def predict(self, params: PyTree[Array]) -> PyTree[Array]:
+        """f_lin(θ, x)."""
+        return self.forward(params)[0]
+
+    def value_and_state(self, params: PyTree[Array]) -> tuple[Float[Array, ""], Any]:
+        """The value, and the network's state after the step."""
+        outputs, state = self.forward(params)
+        penalty = self.damping * optax.tree.norm(optax.tree.sub(params, self.params0), squared=True)
+        return self.loss(outputs, self.y) + penalty, state
+
     def value(self, params: PyTree[Array]) -> Float[Array, ""]:
         """Mean ℓ(f_lin(θ, x), y) + λ‖θ − θ_s‖²."""
-        penalty = self.damping * optax.tree.norm(optax.tree.sub(params, self.params0), squared=True)
-        return self.loss(self.predict(params), self.y) + penalty
+        return self.value_and_state(params)[0]
 
     def value_and_gradient(self, params: PyTree[Array]) -> tuple[Float[Array, ""], PyTree[Array]]:
         """The value, and g = φ_sᵀℓ' + 2λ(θ − θ_s)."""
@@ -71,20 +79,20 @@ class Problem(eqx.Module):
     max_loss: Float[Array, ""]
     key: Array | None = None  # of a network that draws at random
 
-    def phase(self, params0: PyTree[Array], schedule: Schedule) -> Callable[[State], tuple[Lazy, State]]:
+    def phase(
+        self, params0: PyTree[Array], schedule: Schedule
+    ) -> Callable[[State], tuple[Lazy, Int[Array, " n"] | None]]:
         """The phase from θ_s = `params0`: from the state of a run to the lazy problem of its next step.
 
-        With it comes the state of the run in which the epoch's order and the network's state are those after the step.
+        With it comes the order of the epoch.
         """
-        kept = schedule.model(self.fn, params0).on(self.x) if self.batches.hoist else None
+        kept = schedule.model(self.fn, params0).with_state(self.x) if self.batches.hoist else None
 
-        def lazy(state: State) -> tuple[Lazy, State]:
+        def lazy(state: State) -> tuple[Lazy, Int[Array, " n"] | None]:
             x, y, order = self.batches.choose(self.x, self.y, state.step, state.order)
             key = None if self.key is None else jax.random.fold_in(self.key, state.step)
-            fn, model_state = self.fn.at(params0, x, state.model_state, key, state.phase_step == 0)
-            model = schedule.model(fn, params0)
-            predict = kept or self.batches.expand(model, x)
-            moved = dataclasses.replace(state, order=order, model_state=model_state)
-            return Lazy(model, params0, predict, x, y, self.loss, self.damping), moved
+            model = schedule.model(self.fn.at(params0, x, state.model_state, key, state.phase_step == 0), params0)
+            forward = kept or self.batches.forward(model, x)
+            return Lazy(model, params0, forward, x, y, self.loss, self.damping), order
 
         return lazy

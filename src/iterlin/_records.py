@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._blocks import in_chunks, num_examples, rows
-from iterlin._linearise import Linearised, recomputed
+from iterlin._linearise import Linearised, recomputed, stateless
 from iterlin._losses import Loss, accuracy
 from iterlin._problem import Lazy
 
@@ -94,7 +94,7 @@ def _classes(outputs: PyTree[Array], targets: PyTree[Array]) -> bool:
 
 
 def _mean_square(tree: PyTree[Array]) -> Float[Array, ""]:
-    return optax.tree.norm(tree, squared=True) / sum(leaf.size for leaf in jax.tree.leaves(tree))
+    return optax.tree.norm(tree, squared=True) / optax.tree.size(tree)
 
 
 def _certificate(
@@ -105,6 +105,6 @@ def _certificate(
     y: PyTree[Array],
     damping: Float[Array, ""],
 ) -> Float[Array, ""]:
-    lazy = Lazy(linearised, linearised.params0, recomputed(linearised, x), x, y, loss, damping)
+    lazy = Lazy(linearised, linearised.params0, stateless(recomputed(linearised, x)), x, y, loss, damping)
     norm, initial_norm = (optax.tree.norm(lazy.gradient(at)) for at in (params, linearised.params0))
     return norm / jnp.maximum(initial_norm, jnp.finfo(norm.dtype).tiny)

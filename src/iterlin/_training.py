@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, PyTree
+from jaxtyping import Array
 
 from iterlin._batches import Augment
 from iterlin._checks import check_data, check_numbers
@@ -199,8 +199,8 @@ def _check(
     run: Run, solver: Solver, schedule: Schedule, loss: Loss, trainable: Trainable, batch_size: int | None
 ) -> None:
     check_data(run.model, run.splits, loss, trainable, run.state)
-    num_params = _size(eqx.filter(run.model, trainable))
-    num_outputs = _size(next(iter(run.splits.values()))[1])
+    num_params = optax.tree.size(eqx.filter(run.model, trainable))
+    num_outputs = optax.tree.size(next(iter(run.splits.values()))[1])
     solver.check(Setup(loss, schedule, batch_size, run.damping, num_outputs, num_params, run.model))
 
 
@@ -210,7 +210,3 @@ def _start(run: Run, solver: Solver, schedule: Schedule, **settings: Any) -> tup
     problem, params = lazy_problem(run.model, splits[train], damping=run.damping, key=run.key, state=state, **settings)
     fixed = Fixed(problem, solver, schedule, {name: splits[name] for name in run.splits}, params)
     return fixed, initial_state(problem, params, solver, schedule, state)
-
-
-def _size(tree: PyTree[Any]) -> int:
-    return sum(leaf.size for leaf in jax.tree.leaves(tree))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -141,7 +140,7 @@ class ClosedForm(Solver):
 def _eigenbasis(problem: Problem, solver: ClosedForm, params0) -> Eigenbasis:
     residual = np.subtract(_outputs(problem.fn, params0, problem.x), problem.y).ravel()
     gram = empirical_ntk(problem.fn, params0, problem.x, max_bytes=solver.max_bytes).reshape(residual.size, -1)
-    num_params = sum(leaf.size for leaf in jax.tree.leaves(params0))
+    num_params = optax.tree.size(params0)
     return eigenbasis(gram, residual, len(problem.x), num_params, float(problem.damping))
 
 

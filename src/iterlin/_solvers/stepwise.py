@@ -67,8 +67,8 @@ def _step(
     lazy_at: Callable, max_loss: Float[Array, ""], solver: Stepwise, schedule: Schedule, stop: Stop, state: State
 ) -> State:
     """The next θ from the gradient of the lazy problem, or the end of the phase at θ as it stands."""
-    lazy, moved = lazy_at(state)
-    value, gradient = lazy.value_and_gradient(state.params)
+    lazy, order = lazy_at(state)
+    (value, model_state), gradient = jax.value_and_grad(lazy.value_and_state, has_aux=True)(state.params)
     norm = optax.tree.norm(gradient)
     initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
     diverged = ~(jnp.isfinite(norm) & (value <= max_loss))
@@ -82,9 +82,11 @@ def _step(
     phase_step = state.phase_step + taken.steps
     due = schedule.remaining(phase_step) <= 0
     stepped = dataclasses.replace(
-        moved,
+        state,
         params=taken.params,
         solver_state=taken.state,
+        model_state=model_state,
+        order=order,
         step=state.step + taken.steps,
         phase_step=phase_step,
         last_phase=jnp.where(due, phase_step, state.last_phase),

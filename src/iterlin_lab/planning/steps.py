@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 
 from iterlin import Every, Linearised, Never, cross_entropy, sgd
 from iterlin._blocks import CHUNK
@@ -55,7 +56,7 @@ def estimate(scale: Shared) -> Estimate:
         step=_seconds_a_step(partial(steps, Every(1))),
         lazy_step=_seconds_a_step(partial(steps, Never())),
         record=more * _seconds(record, *looked_at),
-        num_params=sum(leaf.size for leaf in jax.tree.leaves(state.params)),
+        num_params=optax.tree.size(state.params),
     )
 
 

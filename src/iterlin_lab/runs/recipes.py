@@ -33,13 +33,6 @@ class Recipe(NamedTuple):
     snapshots: bool = False  # whether the network is kept at every record
     layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
 
-    def described(self) -> dict[str, Any]:
-        """What its results are kept under: a run of all layers is called as before one could train some."""
-        values = self._asdict()
-        if self.layers is None:
-            del values["layers"]
-        return values
-
 
 def make_recipe(
     scale: Shared,

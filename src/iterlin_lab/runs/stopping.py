@@ -30,7 +30,7 @@ def stop_with_a_word(name: str, first: Callable[[], None] = lambda: None) -> Non
 
 
 def stop_with_parent() -> None:
-    """Without the DVC that has started it, nothing would take up what a stage writes."""
+    """A stage ends with its DVC, which would take up what it writes, and a DVC with its `iterlin`."""
     parent = os.getppid()
 
     def gone() -> None:

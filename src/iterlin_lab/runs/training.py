@@ -10,6 +10,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
+import optax
 import pandas as pd
 
 from iterlin import (
@@ -142,7 +143,7 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
             save(folder / "model.eqx", result.model, description)
 
     code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
-    return kept([recipe.described() | {"data": digests(data)} for recipe in recipes], code, compute)
+    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], code, compute)
 
 
 def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
@@ -166,18 +167,14 @@ def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
         "network_train_loss": last["network_train_loss"],
     }
     if recipe.layers is not None:
-        row |= {"trained_parameters": num_parameters(result.state.params), "parameters": num_parameters(result.model)}
+        row["trained_parameters"] = optax.tree.size(result.state.params)
+        row["parameters"] = optax.tree.size(eqx.filter(result.model, eqx.is_inexact_array))
     for model in ("network", "proxy"):
         test, validation = curve[f"{model}_test_accuracy"], curve[f"{model}_validation_accuracy"]
         row[f"{model}_final"] = None if result.outcome is Outcome.diverged else float(test.iloc[-1])
         row[f"{model}_validation_stopped"] = float(test.iloc[validation.to_numpy().argmax()])
         row[f"{model}_test_stopped"] = float(test.max())
     return row
-
-
-def num_parameters(tree: Any) -> int:
-    """The numbers that its floating-point arrays hold."""
-    return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array)))
 
 
 def _divergence(divergence: Divergence | None) -> dict[str, Any]:
