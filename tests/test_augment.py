@@ -10,7 +10,7 @@ import pytest
 
 from iterlin import Every, Linearised, cross_entropy, functional, sgd, train
 from iterlin_lab.data.augment import AUGMENTATIONS, crops, flips
-from iterlin_lab.experiments.augmentation.settings import AUGMENTATIONS as NAMES
+from iterlin_lab.settings.base import AUGMENTATIONS as NAMES
 from tests.problems import classification, mlp, same
 
 KEY = jax.random.key(3)

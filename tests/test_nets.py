@@ -124,7 +124,7 @@ def test_he_normal_has_variance_2_over_fan_in_and_no_biases(name):
     for layer in layers:
         fan_in = np.prod(layer.weight.shape[:-1]) if isinstance(layer, Conv2d) else layer.weight.shape[1]
         assert float(layer.weight.var()) == pytest.approx(2 / fan_in, rel=0.1)
-        assert not layer.bias.any()
+        assert not np.any(layer.bias)
 
 
 def is_layer(node):

@@ -69,7 +69,7 @@ def npy(array, allow_pickle=False):
 
 def test_what_was_saved_is_loaded(saved, tmp_path):
     model, content = saved
-    again, description = loaded(tmp_path, content)
+    again, description, _ = loaded(tmp_path, content)
     assert eqx.tree_equal(again, model)
     assert description == json.loads(json.dumps(DESCRIPTION))
 

@@ -54,7 +54,7 @@ def trained(recipe):
     draw = np.random.default_rng(0)
     images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
     data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
-    before, _, _ = initial(recipe.net, recipe.sizes, data, *keys(recipe.seed, recipe.run)[:2])
+    (before, _), _, _ = initial(recipe.net, recipe.sizes, data, *keys(recipe.seed, recipe.run)[:2])
     (result,), _ = run_many([recipe], data, [lambda record: None])
     return before, result
 

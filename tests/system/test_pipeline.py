@@ -123,7 +123,7 @@ from iterlin_lab.data.splits import draw_splits
 from iterlin_lab.runs.training import keys
 from iterlin_lab.nets.shared.saved import load
 scale, data = load_params().scale, dict(np.load("data/smoke.npz"))
-model, description = load(Path("results/smoke/k_sweep/10/models/1.eqx"))
+model, description, _ = load(Path("results/smoke/k_sweep/10/models/1.eqx"))
 splits, (mean, deviation) = draw_splits(data, scale.data.sizes, keys(scale.seed, 1)[0])
 assert (description["mean"], description["deviation"]) == (mean, deviation)
 x, y = splits["test"]

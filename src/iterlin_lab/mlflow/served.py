@@ -24,8 +24,8 @@ class Networks:
 
         **Raises**: `FileNotFoundError` if the cell has no such run.
         """
-        network, description = self._load(int((params or {}).get("run", 0)))
-        return np.asarray(predict(network, description, jnp.asarray(images)))
+        saved = self._load(int((params or {}).get("run", 0)))
+        return np.asarray(predict(saved, jnp.asarray(images)))
 
 
 def _load_pyfunc(path: str) -> Networks:

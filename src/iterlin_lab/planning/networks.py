@@ -9,11 +9,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from iterlin import BatchModel
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Built
 from iterlin_lab.nets.contract import PARTS
-from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.settings.shared import Data, Shared
 
 
@@ -53,9 +54,11 @@ def _on(scale: Shared, data: Data) -> Built:
 
 def _check(built: Built, part: str) -> None:
     num_outputs, example = built.num_outputs, jax.ShapeDtypeStruct(built.input_shape, jnp.float32)
-    make = partial(build, **built.net, input_shape=built.input_shape, num_classes=num_outputs)
-    model = _traced("cannot be built", make, key=jax.random.key(0))
-    outputs = _traced(f"cannot take an example of shape {example.shape}", lambda model, x: model(x), model, example)
+    make = partial(build_with_state, **built.net, input_shape=built.input_shape, num_classes=num_outputs)
+    model, state = _traced("cannot be built", make, key=jax.random.key(0))
+    if built.key == "net" and isinstance(model, BatchModel):
+        raise Breach("knows its batch, and all that experiments measure of net takes one example by itself")
+    outputs = _traced(f"cannot take an example of shape {example.shape}", _outputs, model, state, example)
     if getattr(outputs, "shape", None) != (num_outputs,):
         raise Breach(f"must make {num_outputs} outputs of an example of shape {example.shape}, not {_words(outputs)}")
     if not part:
@@ -66,6 +69,13 @@ def _check(built: Built, part: str) -> None:
     found = _traced(f"has {part} that cannot be read", read, model, example)
     if not fits(found, model, example):
         raise Breach(f"must have as {part} {PARTS[part]}, not {_words(found)}")
+
+
+def _outputs(model: Any, state: Any, x: jax.Array) -> Any:
+    """What the network makes of an example, for a network that knows its batch of one that consists of it."""
+    if isinstance(model, BatchModel):
+        return jax.tree.map(lambda outputs: outputs[0], model(x[None], state, jax.random.key(0))[0])
+    return model(x)
 
 
 def _traced(what: str, function: Callable, *arguments: Any, **settings: Any) -> Any:

@@ -1,5 +1,6 @@
 """One seeded training run on a data set, which the experiments share."""
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -30,11 +31,13 @@ from iterlin import (
     only,
     train_many,
 )
+from iterlin._batch_model import fresh
+from iterlin._blocks import CHUNK, rows
 from iterlin._linearise import block_size
 from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.files import durable
-from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.recipes import RESULT, Recipe
@@ -71,12 +74,12 @@ def keys(seed: int, run: int, purpose: int = RESULT) -> tuple[jax.Array, jax.Arr
 
 def initial(
     net: dict, sizes: dict[str, int], data: dict[str, np.ndarray], split_key, init_key
-) -> tuple[Any, dict[str, Split], dict[str, Any]]:
-    """The network before training, the standardised splits, and a description to save trained networks with."""
+) -> tuple[tuple[Any, Any], dict[str, Split], dict[str, Any]]:
+    """The network before training with its state, the standardised splits, and a description to save networks with."""
     splits, (mean, deviation) = draw_splits(data, sizes, split_key)
     shape, classes = data["images"].shape[1:], int(data["labels"].max()) + 1
     net = net | {"input_shape": shape, "num_classes": classes}
-    return build(**net, key=init_key), splits, {"net": net, "mean": mean, "deviation": deviation}
+    return build_with_state(**net, key=init_key), splits, {"net": net, "mean": mean, "deviation": deviation}
 
 
 def run_many(
@@ -95,10 +98,10 @@ def run_many(
     first, runs, descriptions = recipes[0], [], []
     for recipe, log in zip(recipes, on_record, strict=True):
         split_key, init_key, batch_key = keys(recipe.seed, recipe.run)
-        model, splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+        (model, state), splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
         solver = solver_of(recipe.solver).make(recipe.learning_rate)
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
-        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log, keep))
+        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log, keep, state=state))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
@@ -108,7 +111,17 @@ def run_many(
         settings["trainable"] = only(runs[0].model, lambda model: [layers(model)[i] for i in trained])
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
-    return results[: len(recipes)], descriptions
+    return [_measured(*pair) for pair in zip(results, runs[: len(recipes)], strict=False)], descriptions
+
+
+def _measured(result: Result, run: Run) -> Result:
+    """The result with the state that records have measured the network with, where it has one."""
+    kept = result.state.model_state
+    if kept is None:
+        return result
+    (x, _), *_ = run.splits.values()
+    measured = result.model.calibrated(rows(jax.numpy.asarray(x), slice(CHUNK)), fresh(kept))
+    return result._replace(state=dataclasses.replace(result.state, model_state=measured))
 
 
 def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:
@@ -140,7 +153,7 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
         for recipe, folder, result, description in trained:
             pd.DataFrame(result.records).to_csv(folder / "curve.csv", index=False, float_format="%.8g")
             (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
-            save(folder / "model.eqx", result.model, description)
+            save(folder / "model.eqx", result.model, description, result.state.model_state)
 
     code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
     return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], code, compute)
@@ -190,7 +203,7 @@ def max_eigenvalue(task: tuple[int, int, int, dict, dict[str, int], Path]) -> fl
     """λ_max of the GGN at initialisation, for the draw of a number and a purpose."""
     seed, draw, purpose, net, sizes, data_path = task
     split_key, init_key, power_key = keys(seed, draw, purpose)
-    model, splits, _ = initial(net, sizes, read_data(data_path), split_key, init_key)
+    (model, _), splits, _ = initial(net, sizes, read_data(data_path), split_key, init_key)
     params, fn = functional(model)
     return eqx.filter_jit(ggn_max_eigenvalue)(fn, params, *splits["train"], cross_entropy, power_key).item()
 

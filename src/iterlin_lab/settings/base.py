@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
+AUGMENTATIONS = ("flips_and_crops", "shifts")
 
 
 def parse_period(label: str) -> float:
@@ -57,6 +58,12 @@ def _tolerance_label(label: str) -> str:
     return label
 
 
+def _augmentation(name: str) -> str:
+    if name not in AUGMENTATIONS:
+        raise ValueError(f"there is no augmentation {name!r}, but {', '.join(AUGMENTATIONS)}")
+    return name
+
+
 def _with_one(periods: list[str]) -> list[str]:
     if "1" not in periods:
         raise ValueError('must contain "1": every K is compared with K = 1')
@@ -99,6 +106,7 @@ Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], F
 Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), distinct(float)]
 Numbers = Annotated[list[Positive], Field(min_length=1), distinct(float)]
 Fractions = Annotated[list[Fraction], distinct(float)]
+Augmentation = Annotated[str, AfterValidator(_augmentation)]
 Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
 
 

@@ -1,26 +1,23 @@
 """The section of params.yaml of E-AUG."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator
-
-from iterlin_lab.settings.base import Compared, Count, PerDecade, Positive, Seeds, Steps, Strict, parse_period
+from iterlin_lab.settings.base import (
+    Augmentation,
+    Compared,
+    Count,
+    PerDecade,
+    Positive,
+    Seeds,
+    Steps,
+    Strict,
+    parse_period,
+)
 from iterlin_lab.settings.shared import Shared
-
-
-def _augmentation(name: str) -> str:
-    if name not in AUGMENTATIONS:
-        raise ValueError(f"there is no augmentation {name!r}, but {', '.join(AUGMENTATIONS)}")
-    return name
-
-
-AUGMENTATIONS = ("flips_and_crops", "shifts")
 
 
 class Augmented(Strict):
     """E-AUG: mini-batches that are augmented anew at every step, with the networks kept at every record."""
 
-    augmentation: Annotated[str, AfterValidator(_augmentation)]
+    augmentation: Augmentation
     batch_size: Count
     learning_rate: Positive
     num_steps: Steps

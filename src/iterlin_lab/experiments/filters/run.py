@@ -56,7 +56,7 @@ def measure(task: tuple[Scope, Path, Path, int]) -> dict[str, Rows]:
 
 def filter_changes(files: dict[int, Path]) -> dict[int, np.ndarray]:
     """By step, the filters of the first layer minus those at step 0, (size, size, channels, filters)."""
-    weights = {step: np.asarray(load(file)[0].filters, float) for step, file in files.items()}
+    weights = {step: np.asarray(load(file).model.filters, float) for step, file in files.items()}
     return {step: weight - weights[0] for step, weight in weights.items()}
 
 
@@ -120,7 +120,7 @@ def movement(scale: Scope, data: Path, run: int, files: dict[int, Path]) -> Rows
     same_class = (y[:, None] == y[None]).astype(x.dtype)  # the kernel of one-hot labels
     first, rows = None, []
     for step, file in files.items():
-        model, _ = load(file)
+        model = load(file).model
         kernels, layers = traced_ntk(model, x), _activations(model, x)
         first = first or (kernels, layers)
         row = {f"distance_{name}": kernel_distance(kernel, first[0][name]) for name, kernel in kernels.items()}

@@ -48,7 +48,7 @@ def compare(task: tuple[Scope, Path, str, float, int]) -> list[dict[str, Any]]:
 def _rows(scale: Scope, data: dict[str, np.ndarray], name: str, learning_rate: float, run: int) -> list[dict[str, Any]]:
     check = scale.flow_check
     split_key, init_key, _ = keys(scale.seed, run)
-    model, splits, _ = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
+    (model, _), splits, _ = initial(scale.net.model_dump(), scale.data.sizes, data, split_key, init_key)
     params0, fn = functional(model)
     x, model_of = splits["test"][0], {"proxy": Linearised(fn, params0), "network": fn}
 

@@ -87,7 +87,7 @@ def probe_run(task: tuple[Scope, Path, dict[int, Path], int]) -> list[dict[str, 
             [
                 {"step": step, "layer": layer, **probe._asdict()}
                 for step, file in networks.items()
-                for layer, probe in enumerate(_probes(load(file)[0], splits, scale.probes), 1)
+                for layer, probe in enumerate(_probes(load(file).model, splits, scale.probes), 1)
             ]
         ]
 

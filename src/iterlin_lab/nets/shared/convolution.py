@@ -20,28 +20,34 @@ def conv2d(
     x: Float[Array, "height width channels"],
     kernel: Float[Array, "size size channels out"],
     padding: str,
+    stride: int = 1,
 ) -> Float[Array, "rows columns out"]:
-    """Cross-correlation of one image with stride 1 and `"VALID"` or `"SAME"` padding."""
+    """Cross-correlation of one image with `"VALID"` or `"SAME"` padding; a stride leaves out rows and columns of it."""
     if jax.default_backend() != "cpu":
-        return jax.lax.conv_general_dilated(x[None], kernel, (1, 1), padding, dimension_numbers=DIMENSIONS)[0]
-    return conv2d_by_rows(x, kernel, padding)
+        around = [_around(len(kernel), padding)] * 2
+        return jax.lax.conv_general_dilated(x[None], kernel, (stride,) * 2, around, dimension_numbers=DIMENSIONS)[0]
+    return conv2d_by_rows(x, kernel, padding, stride)
+
+
+def _around(size: int, padding: str) -> tuple[int, int]:
+    """Zeros before and after the image: where strides leave out rows, XLA's own "SAME" has others."""
+    return ((size - 1) // 2, size // 2) if padding == "SAME" else (0, 0)
 
 
 # The derivatives keep the image alone and unfold it again: reading back `size` times as much costs more.
-@partial(jax.checkpoint, static_argnums=2, prevent_cse=False)
-def conv2d_by_rows(x: Array, kernel: Array, padding: str) -> Array:
+@partial(jax.checkpoint, static_argnums=(2, 3), prevent_cse=False)
+def conv2d_by_rows(x: Array, kernel: Array, padding: str, stride: int = 1) -> Array:
     """The convolution by matrix products, each for as many rows of the kernel as make it `LENGTH` long."""
     size, _, channels, out = kernel.shape
     if padding == "SAME":
-        before = (size - 1) // 2
-        x = jnp.pad(x, ((before, size - 1 - before), (before, size - 1 - before), (0, 0)))
+        x = jnp.pad(x, (around := _around(size, padding), around, (0, 0)))
     rows, columns = x.shape[0] - size + 1, x.shape[1] - size + 1
-    unfolded = jnp.concatenate([x[:, j : j + columns] for j in range(size)], axis=-1)
+    unfolded = jnp.concatenate([x[:, j : j + columns : stride] for j in range(size)], axis=-1)
     at_once = max(1, LENGTH // (size * channels))
 
     def product(first: int) -> Array:
         block = range(first, min(first + at_once, size))
-        patches = jnp.concatenate([unfolded[i : i + rows] for i in block], axis=-1)
+        patches = jnp.concatenate([unfolded[i : i + rows : stride] for i in block], axis=-1)
         return patches @ kernel[first : first + at_once].reshape(-1, out)
 
     return reduce(jnp.add, map(product, range(0, size, at_once)))
@@ -66,20 +72,25 @@ def _maximum_jvp(values, tangents):
 
 
 class Conv2d(eqx.Module):
-    """A convolutional layer on images (height, width, channels), with a square kernel and stride 1."""
+    """A convolutional layer on images (height, width, channels), with a square kernel."""
 
     weight: Float[Array, "size size channels out"]
-    bias: Float[Array, " out"]
+    bias: Float[Array, " out"] | None
     padding: str = eqx.field(static=True)
+    stride: int = eqx.field(static=True)
 
-    def __init__(self, channels: int, out: int, size: int, padding: str, *, key: Array):
+    def __init__(
+        self, channels: int, out: int, size: int, padding: str, *, stride: int = 1, use_bias: bool = True, key: Array
+    ):
         if padding not in ("VALID", "SAME"):
             raise ValueError(f"padding must be 'VALID' or 'SAME', got {padding!r}")
         bound = 1 / (size * size * channels) ** 0.5
         weight_key, bias_key = jax.random.split(key)
         self.weight = jax.random.uniform(weight_key, (size, size, channels, out), minval=-bound, maxval=bound)
-        self.bias = jax.random.uniform(bias_key, (out,), minval=-bound, maxval=bound)
+        self.bias = jax.random.uniform(bias_key, (out,), minval=-bound, maxval=bound) if use_bias else None
         self.padding = padding
+        self.stride = stride
 
     def __call__(self, x: Float[Array, "height width channels"]) -> Float[Array, "rows columns out"]:
-        return conv2d(x, self.weight, self.padding) + self.bias[None, None]
+        x = conv2d(x, self.weight, self.padding, self.stride)
+        return x if self.bias is None else x + self.bias[None, None]

@@ -20,17 +20,18 @@ INITIALISERS = {
 }
 
 LAYERS = (eqx.nn.Linear, Conv2d)
+NORMS = (eqx.nn.BatchNorm,)  # stay as equinox makes them: they scale by one and shift by zero
 
 
 def initialise(model: Model, name: str, key: Array) -> Model:
-    """Draw the weights of all linear and convolutional layers anew, and set their biases to zero.
+    """Draw the weights of all linear and convolutional layers anew, and set their biases to zero. `NORMS` stay.
 
     **Raises**: `ValueError` for a name that is not in `INITIALISERS`, or for a parameter of any other layer, which
     would stay as it was.
     """
     if name not in INITIALISERS:
         raise ValueError(f"unknown initialisation {name!r}; known are {', '.join(INITIALISERS)}")
-    for path, node in jax.tree_util.tree_leaves_with_path(model, is_leaf=_is_layer):
+    for path, node in jax.tree_util.tree_leaves_with_path(model, is_leaf=_is_known):
         if eqx.is_inexact_array(node):
             raise ValueError(
                 f"initialise knows {', '.join(f'{layer.__module__}.{layer.__name__}' for layer in LAYERS)} alone, and "
@@ -55,3 +56,7 @@ def layers(model: Any) -> list[Any]:
 
 def _is_layer(node) -> bool:
     return isinstance(node, LAYERS)
+
+
+def _is_known(node) -> bool:
+    return isinstance(node, (*LAYERS, *NORMS))

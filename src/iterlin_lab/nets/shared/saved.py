@@ -1,4 +1,4 @@
-"""Trained networks in files that describe themselves: a line of JSON, the parameters, and a digest of both."""
+"""Trained networks in files that describe themselves: a line of JSON, parameters and state, and a digest of all."""
 
 import hashlib
 import io
@@ -6,31 +6,40 @@ import json
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float
 
+from iterlin import BatchModel
 from iterlin_lab.nets import NETS
-from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.build import build_with_state
 
 DIGEST = 32  # bytes of SHA-256
 
 
-def save(path: Path, model: Any, description: dict[str, Any]) -> None:
+class Saved(NamedTuple):
+    """A network, the arguments of `build` and what its inputs were standardised with, and its state if it has one."""
+
+    model: Any
+    description: dict[str, Any]
+    state: Any
+
+
+def save(path: Path, model: Any, description: dict[str, Any], state: Any = None) -> None:
     """Write a network. `description` has the arguments of `build`, under `net`, and the `mean` and `deviation` that
-    its inputs were standardised with.
+    its inputs were standardised with. `state` is what it is measured with, for a network that knows its batch.
     """
     file = io.BytesIO((json.dumps(description) + "\n").encode())
     file.seek(0, io.SEEK_END)
-    eqx.tree_serialise_leaves(file, model)
+    eqx.tree_serialise_leaves(file, (model, state))
     path.write_bytes(file.getvalue() + hashlib.sha256(file.getvalue()).digest())
 
 
-def load(path: Path) -> tuple[Any, dict[str, Any]]:
-    """The network and its description. Nothing in the file is executed, and nothing larger than the file is allocated.
+def load(path: Path) -> Saved:
+    """What `save` has written. Nothing in the file is executed, and nothing larger than the file is allocated.
 
     **Raises**: `ValueError` naming the file, if it is not one that `save` has written, or is damaged.
     """
@@ -44,17 +53,17 @@ def load(path: Path) -> tuple[Any, dict[str, Any]]:
         raise ValueError(f"{path} is not a saved network: {reason}") from error
 
 
-def _parsed(file: io.BytesIO, size: int) -> tuple[Any, dict[str, Any]]:
+def _parsed(file: io.BytesIO, size: int) -> Saved:
     description = json.loads(file.readline())
     if not 0 < description["deviation"] < math.inf or not math.isfinite(description["mean"]):
         raise ValueError(f"no images have mean {description['mean']} and deviation {description['deviation']}")
     net = description["net"] | {"input_shape": tuple(description["net"]["input_shape"])}
     _check_size(net, size)
-    empty = eqx.filter_eval_shape(build, **net, key=jax.random.key(0))
-    model = jax.tree.map(partial(_array, file), empty)
+    empty = eqx.filter_eval_shape(build_with_state, **net, key=jax.random.key(0))
+    model, state = jax.tree.map(partial(_array, file), empty)
     if file.read(1):
         raise ValueError("there is more in it than its description asks for")
-    return model, description
+    return Saved(model, description, state)
 
 
 def _check_size(net: dict[str, Any], size: int) -> None:
@@ -84,7 +93,9 @@ def _array(file: io.BytesIO, leaf: Any) -> Any:
     return jax.numpy.asarray(np.frombuffer(content, dtype).reshape(shape))
 
 
-def predict(model: Any, description: dict[str, Any], images: Float[Array, "n ..."]) -> Float[Array, "n classes"]:
+def predict(saved: Saved, images: Float[Array, "n ..."]) -> Float[Array, "n classes"]:
     """Class probabilities of images as the data set has them, (n, height, width, channels)."""
-    x = (images - description["mean"]) / description["deviation"]
-    return jax.nn.softmax(jax.vmap(model)(x))
+    x = (images - saved.description["mean"]) / saved.description["deviation"]
+    if isinstance(saved.model, BatchModel):
+        return jax.nn.softmax(saved.model.inference(x, saved.state))
+    return jax.nn.softmax(jax.vmap(saved.model)(x))

@@ -1,0 +1,24 @@
+"""E-RESNET (T fig. 10): a ResNet with BatchNorm and without, for K = 1 and a large K, and which of them diverge."""
+
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.experiments.experiment import Built, Experiment
+from iterlin_lab.experiments.resnet.settings import Scope, check, network
+
+
+def built(scale: Scope) -> Built:
+    """Its network with BatchNorm, on the scale's data."""
+    data = DATA_SETS[scale.data.name]
+    return Built("resnet", network(scale, "batch").model_dump(), data.image_shape, data.num_classes)
+
+
+EXPERIMENT = Experiment(
+    name="resnet",
+    ids=("E-RESNET",),
+    scope=Scope,
+    stage="train_net",
+    order=105,
+    check=check,
+    label="E-RESNET, {}",
+    compared=("resnet",),
+    network=built,
+)
