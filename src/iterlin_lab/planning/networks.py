@@ -74,7 +74,8 @@ def _check(built: Built, part: str) -> None:
 def _outputs(model: Any, state: Any, x: jax.Array) -> Any:
     """What the network makes of an example, for a network that knows its batch of one that consists of it."""
     if isinstance(model, BatchModel):
-        return jax.tree.map(lambda outputs: outputs[0], model(x[None], state, jax.random.key(0))[0])
+        outputs, _ = model(x[None], state, jax.random.key(0) if model.random else None)
+        return outputs[0]
     return model(x)
 
 

@@ -53,7 +53,7 @@ class Grid(Strict):
 
 
 class ResNet(Strict):
-    """E-RESNET: its network, the panels of T fig. 10 by their names, and the grid. Its runs have a seed of their own."""
+    """E-RESNET: its network, the panels of T fig. 10 by their names, and the grid. Runs have a seed of their own."""
 
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     channels: Count
