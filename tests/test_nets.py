@@ -10,13 +10,15 @@ from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.mlp.module import MLP
 from iterlin_lab.nets.shared import convolution
 from iterlin_lab.nets.shared.build import build
-from iterlin_lab.nets.shared.convolution import DIMENSIONS, Conv2d, conv2d_by_rows, max_pool
+from iterlin_lab.nets.shared.convolution import DIMENSIONS, Conv2d, conv2d, conv2d_by_rows, max_pool
 from iterlin_lab.nets.shared.initialise import initialise, layers
 from tests.problems import same
 
 
-def lax_conv(x, kernel, padding):
-    return jax.lax.conv_general_dilated(x[None], kernel, (1, 1), padding, dimension_numbers=DIMENSIONS)[0]
+def lax_conv(x, kernel, padding, stride=1):
+    """Where a stride leaves out rows of SAME padding, they are those of stride 1."""
+    whole = jax.lax.conv_general_dilated(x[None], kernel, (1, 1), padding, dimension_numbers=DIMENSIONS)[0]
+    return whole[::stride, ::stride]
 
 
 def lax_pool(x):
@@ -37,15 +39,27 @@ def same_function_and_derivatives(f, g, *arguments):
 
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize("length", [1, 20, 10000], ids=["rows", "blocks", "at once"])
-@pytest.mark.parametrize(("size", "channels"), [(1, 1), (2, 3), (3, 1), (5, 2)])
-def test_convolution_by_rows_is_that_of_lax(padding, length, size, channels, monkeypatch):
+@pytest.mark.parametrize(
+    ("size", "channels", "stride"), [(1, 1, 1), (2, 3, 1), (3, 1, 1), (5, 2, 1), (1, 2, 2), (3, 2, 2)]
+)
+def test_convolution_by_rows_is_that_of_lax(padding, length, size, channels, stride, monkeypatch):
     monkeypatch.setattr(convolution, "LENGTH", length)
     x_key, kernel_key = jax.random.split(jax.random.key(0))
     x = jax.random.normal(x_key, (7, 6, channels))
     kernel = jax.random.normal(kernel_key, (size, size, channels, 4))
     same_function_and_derivatives(
-        lambda x, k: conv2d_by_rows(x, k, padding), lambda x, k: lax_conv(x, k, padding), x, kernel
+        lambda x, k: conv2d_by_rows(x, k, padding, stride), lambda x, k: lax_conv(x, k, padding, stride), x, kernel
     )
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_convolution_with_a_stride_is_the_same_on_other_devices(size, monkeypatch):
+    kernel, x = (
+        jax.random.normal(jax.random.key(0), (size, size, 2, 4)),
+        jax.random.normal(jax.random.key(1), (8, 8, 2)),
+    )
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    same(conv2d(x, kernel, "SAME", 2), conv2d_by_rows(x, kernel, "SAME", 2))
 
 
 def test_convolution_has_the_second_derivatives_of_lax_also_over_a_batch():

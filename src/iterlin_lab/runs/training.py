@@ -120,8 +120,13 @@ def _measured(result: Result, run: Run) -> Result:
     if kept is None:
         return result
     (x, _), *_ = run.splits.values()
-    measured = result.model.calibrated(rows(jax.numpy.asarray(x), slice(CHUNK)), fresh(kept))
+    measured = _calibrated(result.model, jax.numpy.asarray(x), kept)
     return result._replace(state=dataclasses.replace(result.state, model_state=measured))
+
+
+@eqx.filter_jit
+def _calibrated(model: Any, x: Any, state: Any) -> Any:
+    return model.calibrated(rows(x, slice(CHUNK)), fresh(state))
 
 
 def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:

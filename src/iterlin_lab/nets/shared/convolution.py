@@ -34,10 +34,14 @@ def _around(size: int, padding: str) -> tuple[int, int]:
     return ((size - 1) // 2, size // 2) if padding == "SAME" else (0, 0)
 
 
-# The derivatives keep the image alone and unfold it again: reading back `size` times as much costs more.
-@partial(jax.checkpoint, static_argnums=(2, 3), prevent_cse=False)
 def conv2d_by_rows(x: Array, kernel: Array, padding: str, stride: int = 1) -> Array:
     """The convolution by matrix products, each for as many rows of the kernel as make it `LENGTH` long."""
+    return _by_rows(x, kernel, padding, stride)
+
+
+# The derivatives keep the image alone and unfold it again: reading back `size` times as much costs more.
+@partial(jax.checkpoint, static_argnums=(2, 3), prevent_cse=False)
+def _by_rows(x: Array, kernel: Array, padding: str, stride: int) -> Array:
     size, _, channels, out = kernel.shape
     if padding == "SAME":
         x = jnp.pad(x, (around := _around(size, padding), around, (0, 0)))
