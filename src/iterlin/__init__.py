@@ -53,6 +53,7 @@ from iterlin._solvers import adam as adam
 from iterlin._solvers import sgd as sgd
 from iterlin._state import State as State
 from iterlin._state import Stop as Stop
+from iterlin._stream import Stream as Stream
 from iterlin._training import train as train
 from iterlin._training import train_many as train_many
 
@@ -92,6 +93,7 @@ __all__ = [
     "Step",
     "Stepwise",
     "Stop",
+    "Stream",
     "Taken",
     "Truncated",
     "accuracy",

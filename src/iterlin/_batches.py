@@ -1,4 +1,4 @@
-"""Full batches and seeded mini-batches of the lazy problem."""
+"""Full batches, seeded mini-batches and streamed batches of the lazy problem."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ from jaxtyping import Array, Int, PyTree
 
 from iterlin._batch_model import ByBatch
 from iterlin._blocks import rows
+from iterlin._devices import spread_here
 from iterlin._linearise import Forward, Linearised, Network, recomputed, stateless
 
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
@@ -76,7 +77,7 @@ class MiniBatch(eqx.Module):
         inputs = rows(x, chosen)
         if self.augment is not None:
             inputs = self.augment(jax.random.fold_in(jax.random.split(self.key)[1], step), inputs)
-        return inputs, rows(y, chosen), order
+        return *spread_here((inputs, rows(y, chosen))), order
 
     def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
         """θ ↦ f(θ, x), for one step."""
@@ -85,3 +86,20 @@ class MiniBatch(eqx.Module):
     def _permutation(self, epoch):
         key = self.key if self.augment is None else jax.random.split(self.key)[0]
         return jax.random.permutation(jax.random.fold_in(key, epoch), self.init())
+
+
+class Streamed(eqx.Module):
+    """The batch of a step is all the data that the lazy problem has then: it comes from outside (see `Stream`)."""
+
+    hoist: ClassVar[bool] = False
+
+    def init(self) -> None:
+        return None
+
+    def choose(self, x: PyTree[Array], y: PyTree[Array], step: Int[Array, ""], order: Any) -> Chosen:
+        """The batch that is there."""
+        return x, y, order
+
+    def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
+        """θ ↦ f(θ, x), for one step."""
+        return model.with_state(x)

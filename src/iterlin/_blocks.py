@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PyTree
 
+from iterlin._devices import by_device, num_devices
+
 CHUNK = 2000  # examples that are evaluated at once, so that memory does not grow with the data
 
 
@@ -21,14 +23,16 @@ def rows(examples: PyTree[Array], chosen: Int[Array, " m"] | slice | int) -> PyT
 
 
 def in_blocks(outputs: Callable[[PyTree[Array]], PyTree[Array]], x: PyTree[Array], at_most: int) -> PyTree[Array]:
-    """The outputs for all n inputs, one after another for blocks of equal size.
+    """The outputs for all n inputs, one after another for blocks of equal size; on each device for its own inputs.
 
     The last block is filled up with the last example, whose further outputs are dropped: one compiled body serves all.
     """
-    n = num_examples(x)
-    num_blocks = -(-n // max(1, at_most))
+    n, devices = num_examples(x), num_devices()
+    num_blocks = -(-n // (devices * max(1, at_most)))
     if num_blocks <= 1:
         return outputs(x)
+    if devices > 1:
+        return by_device(lambda x: in_blocks(outputs, x, at_most), x)
     size = -(-n // num_blocks)
     indices = jnp.minimum(jnp.arange(num_blocks * size, dtype=jnp.int32), n - 1).reshape(num_blocks, size)
     blocks = jax.lax.map(lambda chosen: outputs(rows(x, chosen)), indices)

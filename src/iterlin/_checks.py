@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -42,6 +43,7 @@ def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable, state:
     """
     if not jax.tree.leaves(functional(model, trainable)[0]):
         raise ValueError("the model has no parameters to train: `trainable` selects no array of it")
+    _check_dtypes(eqx.filter(model, trainable))
     if not isinstance(splits, Mapping):
         raise ValueError(
             f"splits must be arrays (x, y) by name, such as {{'train': (x, y)}}, got {type(splits).__name__}"
@@ -57,6 +59,22 @@ def check_data(model: Any, splits: Any, loss: Loss, trainable: Trainable, state:
     outputs = outputs_of(model, first, examples, state)
     for name, (_, y) in splits.items():
         _check_targets(name, y, loss, outputs)
+
+
+def _check_dtypes(params: PyTree[Array | np.ndarray]) -> None:
+    """Steps, norms and states of solvers take θ for a vector of numbers of one type, which jax must have."""
+    (first, like), *_ = leaves = jax.tree_util.tree_leaves_with_path(params)
+    for path, leaf in leaves:
+        name = jax.tree_util.keystr(path) or "θ"
+        if jax.dtypes.canonicalize_dtype(leaf.dtype) != leaf.dtype:
+            raise ValueError(
+                f"the parameter {name} is {leaf.dtype}, and jax has 32 bits: set jax_enable_x64, or cast it to float32"
+            )
+        if leaf.dtype != like.dtype:
+            raise ValueError(
+                f"the parameter {name} is {leaf.dtype}, and {jax.tree_util.keystr(first)} is {like.dtype}: cast the "
+                "parameters to one dtype, or leave some out of `trainable`"
+            )
 
 
 def _check_split(name: str, split: Any) -> None:

@@ -8,8 +8,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Int, PyTree
 
+from iterlin._devices import copied, on
 from iterlin._linearise import Linearised
 from iterlin._losses import Loss
 from iterlin._problem import Problem
@@ -43,22 +45,28 @@ class Observation(NamedTuple):
 
 
 class Single:
-    """A run that trains by itself; `state` is where it stands."""
+    """A run that trains by itself, on the devices of the mesh if there is one; `state` is where it stands."""
 
-    def __init__(self, fixed: Fixed, state: State):
-        self._fixed, self.state = fixed, state
+    def __init__(self, fixed: Fixed, state: State, mesh: Mesh | None = None):
+        self._fixed, self.state, self._mesh = fixed, state, mesh
         self._train = next(iter(fixed.splits))
 
     def advance(self, stop: Stop, moving: Sequence[bool]) -> bool:
         """Towards the next record; false where it has only paused."""
-        problem, solver, schedule, *_ = self._fixed
-        self.state = solver.advance(problem, schedule, self.state, stop)
+        return self._towards(stop, self._fixed)
+
+    def _towards(self, stop: Stop, fixed: Fixed) -> bool:
+        with on(self._mesh):
+            state = fixed.solver.advance(fixed.problem, fixed.schedule, copied(self.state, self._mesh), stop)
+        self.state = copied(state, self._mesh)
         return bool(stop.reached(self.state))
 
     def observe(self) -> list[Observation]:
         """How the run stands, at a record."""
         self.state = self.state.at_record()
-        return [_observation(_values(self.state, measured(*_measurable(self._fixed, self.state), self._train)), ())]
+        with on(self._mesh):
+            values = measured(*_measurable(self._fixed, self.state), self._train)
+        return [_observation(_values(self.state, values), ())]
 
     def state_of(self, run: int) -> State:
         """The state of the run."""

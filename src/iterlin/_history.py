@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array
 
 from iterlin._divergence import Divergence, diagnose
@@ -14,6 +15,7 @@ from iterlin._records import Data, Moment, RecordAt
 from iterlin._schedules import Schedule
 from iterlin._solvers import Solver
 from iterlin._state import State
+from iterlin._stream import Stream
 
 Record = dict[str, float]
 Until = Callable[[Record], bool]
@@ -57,6 +59,8 @@ class Run(NamedTuple):
     on_model: Callable[[int, Any], None] | None = None
     schedule: Schedule | int | float | None = None
     state: Any = None
+    stream: Stream | None = None
+    mesh: Mesh | None = None
 
 
 class History:

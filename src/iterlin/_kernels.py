@@ -10,17 +10,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
+from jax.sharding import Mesh
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._blocks import num_examples, rows
+from iterlin._devices import by_device, copied, on, one_axis
 from iterlin._linearise import as_vector, require_alone, require_real
 
 CHUNK = 32  # examples that are differentiated at once
 BUDGET = 4 * 2**30
 
+Tree = PyTree[Array]
+
 
 def empirical_ntk(
-    fn: Callable, params: PyTree[Array], x: PyTree[Array], x2: PyTree[Array] | None = None, *, max_bytes: int = BUDGET
+    fn: Callable, params: Tree, x: Tree, x2: Tree | None = None, *, max_bytes: int = BUDGET, mesh: Mesh | None = None
 ) -> Float[np.ndarray, "n out m out"]:
     """Θ(x, x₂) = φ(x) φ(x₂)ᵀ = Σ_l φ_l(x) φ_l(x₂)ᵀ, the sum over the leaves l of the parameters (T eq. 19).
 
@@ -31,22 +35,22 @@ def empirical_ntk(
     **Arguments**: `fn(params, x)` maps parameters and n inputs to outputs (n, out), each row from its own input.
     Outputs of more axes, or trees of them, are one vector an example.
     `x2` is x if None. `max_bytes` bounds the result and the blocks that it is made of; the activations of `CHUNK`
-    examples come on top.
+    examples come on top. With a `mesh` of devices each of them differentiates its share of the examples of a block.
 
     **Returns**: an array in the dtype of the parameters.
 
     **Raises**: `ValueError` with the bytes it would take, if the budget does not hold the result and one example's φ;
-    if a parameter is complex; or if examples meet in the network.
+    if a parameter is complex; if examples meet in the network; or for a mesh of several axes.
     """
-    return _in_blocks(fn, params, x, x2, False, max_bytes)[0]
+    return _in_blocks(fn, params, x, x2, False, max_bytes, mesh)[0]
 
 
 def empirical_ntk_by_leaf(
-    fn: Callable, params: PyTree[Array], x: PyTree[Array], x2: PyTree[Array] | None = None, *, max_bytes: int = BUDGET
+    fn: Callable, params: Tree, x: Tree, x2: Tree | None = None, *, max_bytes: int = BUDGET, mesh: Mesh | None = None
 ) -> dict[str, Float[np.ndarray, "n out m out"]]:
     """The parts φ_l φ_lᵀ of `empirical_ntk`, by the paths of the leaves, in the same way and with the same errors."""
     paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
-    return dict(zip(paths, _in_blocks(fn, params, x, x2, True, max_bytes), strict=True))
+    return dict(zip(paths, _in_blocks(fn, params, x, x2, True, max_bytes, mesh), strict=True))
 
 
 def gram(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> Float[Array, "m m"]:
@@ -56,7 +60,8 @@ def gram(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> Float[Array, 
     return theta.reshape(m, m)
 
 
-def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int) -> list[np.ndarray]:
+def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int, mesh: Mesh | None) -> list[np.ndarray]:
+    fn, params, x, x2 = copied((fn, params, x, x2), mesh := one_axis(mesh))
     symmetric, second = x2 is None, x if x2 is None else x2
     factors = eqx.filter_eval_shape(_factors, fn, params, rows(x, slice(1)))
     n, m = num_examples(x), num_examples(second)
@@ -67,7 +72,9 @@ def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int) -> list[np.ndar
     for i in range(0, n, size):
         for j in range(0, i + 1 if symmetric else m, size):
             other = None if symmetric and i == j else rows(second, slice(j, j + size))
-            for part, block in zip(parts, _block(fn, params, rows(x, slice(i, i + size)), other, by_leaf), strict=True):
+            with on(mesh):
+                blocks = _block(fn, params, rows(x, slice(i, i + size)), other, by_leaf)
+            for part, block in zip(parts, blocks, strict=True):
                 part[i : i + size, :, j : j + size] = block
                 if symmetric:
                     part[j : j + size, :, i : i + size] = np.transpose(block, (2, 3, 0, 1))
@@ -153,7 +160,7 @@ def _factors(fn, params, x) -> list[_Factors]:
         rows = [jacobian.reshape(len(jacobian), -1) for jacobian in jacobians]
         return [_Factors(row, vectors[i].ravel() if i in vectors else None) for i, row in enumerate(rows)]
 
-    return jax.lax.map(of_example, x, batch_size=CHUNK)
+    return by_device(lambda x: jax.lax.map(of_example, x, batch_size=CHUNK), x)
 
 
 class _Product(NamedTuple):

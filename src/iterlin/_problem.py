@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin._batches import FullBatch, MiniBatch
+from iterlin._batches import FullBatch, MiniBatch, Streamed
 from iterlin._linearise import Forward, Functional, Linearised, Network
 from iterlin._losses import Loss
 from iterlin._schedules import Schedule
@@ -72,7 +72,7 @@ class Problem(eqx.Module):
 
     fn: Functional
     loss: Loss = eqx.field(static=True)
-    batches: FullBatch | MiniBatch
+    batches: FullBatch | MiniBatch | Streamed
     x: PyTree[Array]
     y: PyTree[Array]
     damping: Float[Array, ""]

@@ -6,24 +6,23 @@ from functools import partial
 from typing import Any
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array
 
 from iterlin._batches import Augment
-from iterlin._checks import check_data, check_numbers
-from iterlin._execution import Batched, Fixed, Single
+from iterlin._checks import check_numbers
 from iterlin._fingerprint import fingerprint
+from iterlin._group import started
 from iterlin._history import History, Record, Result, Run, Until
 from iterlin._linearise import Trainable
 from iterlin._losses import Loss
 from iterlin._progress import Checkpoints, Keeper, Progress
 from iterlin._records import Data, RecordAt, log_spaced_steps
-from iterlin._schedules import Every, OnNetwork, Schedule, as_schedule
-from iterlin._solvers import Setup, Solver, as_solver
-from iterlin._start import initial_state, lazy_problem
-from iterlin._state import State, Stop
+from iterlin._schedules import Schedule
+from iterlin._solvers import Solver
+from iterlin._state import Stop
+from iterlin._stream import Stream
 
 
 def train(
@@ -40,6 +39,8 @@ def train(
     hoist: bool | None = None,
     block_bytes: int | None = None,
     state: Any = None,
+    stream: Stream | None = None,
+    mesh: Mesh | None = None,
     damping: float = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
@@ -70,6 +71,11 @@ def train(
       that takes no more than `HOIST_BYTES`.
     - `block_bytes`: see `functional`.
     - `state`: what a `BatchModel` starts with; the last one is `result.state.model_state`.
+    - `stream`: data that do not fit into memory. `stream(t)` iterates over the batches (x, y) of step t and of all
+      steps after it. They are trained on, one at a time; wherever records, `fit_loss` and `divergence_factor` speak of
+      training data, the first split stands for them. A checkpoint belongs to the stream's first batch.
+    - `mesh`: devices, along one axis, over which the examples of the splits, and of every batch, are spread evenly; the
+      parameters lie on each. The result is that of one device up to rounding.
     - `damping`: λ of the lazy problem (see `Problem`).
     - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
       at the end of a phase.
@@ -90,10 +96,10 @@ def train(
     and for every split `network_<split>_loss` and `proxy_<split>_loss`, of f and of f_lin, and `…_accuracy` where
     targets are class labels, one for each vector of outputs.
 
-    **Raises**: `ValueError` for an impossible argument, before anything is compiled. Divergence is not an error but an
-    outcome.
+    **Raises**: `ValueError` for an impossible argument, before anything is compiled; and for a stream that ends or
+    changes the shape of its batches. Divergence is not an error but an outcome.
     """
-    run = Run(model, splits, solver, damping, key, on_record, on_model, state=state)
+    run = Run(model, splits, solver, damping, key, on_record, on_model, state=state, stream=stream, mesh=mesh)
     (result,) = train_many(
         [run],
         loss=loss,
@@ -141,26 +147,19 @@ def train_many(
     for the longest. Runs may have schedules of their own, of one kind, such as several K.
 
     **Raises**: `ValueError` for an impossible argument, or runs that differ in more than the values of their arrays:
-    in architecture, in the shapes of their data, or in the kind of their solvers. `ClosedForm` trains one by one.
+    in architecture, in the shapes of their data, or in the kind of their solvers. `ClosedForm` trains one by one,
+    and so does what has a stream or a mesh.
     """
-    if not runs:
-        raise ValueError("there is no run to train")
     check_numbers(num_steps, fit_loss, divergence_factor, first_record, records_per_decade)
-    solvers = [as_solver(run.solver) for run in runs]
-    schedules = _schedules(runs, solvers, schedule)
-    parts = list(zip(runs, solvers, schedules, strict=True))
-    for part in parts:
-        _check(*part, loss, trainable, batch_size)
     settings = {"loss": loss, "trainable": trainable, "batch_size": batch_size, "augment": augment, "hoist": hoist}
     settings |= {"block_bytes": block_bytes, "divergence_factor": divergence_factor}
-    fixed, states = zip(*(_start(*part, **settings) for part in parts), strict=True)
-    group = Single(fixed[0], states[0]) if len(runs) == 1 else Batched(fixed, states)
+    group, fixed, states, besides = started(runs, schedule, settings)
     histories = [History(run, one, fit_loss, record_at, until) for run, one in zip(runs, fixed, strict=True)]
     steps = log_spaced_steps(num_steps, records_per_decade, first_record)
     steps = sorted({*steps, *(step for extra in record_at for step in extra.steps if 0 <= step <= num_steps)})
     keeper = Keeper(checkpoints)
     start = [one.model_state for one in states]
-    digest = fingerprint(fixed, start, fit_loss, steps, record_at, until) if checkpoints else ""
+    digest = fingerprint(fixed, start, fit_loss, steps, record_at, until, *besides) if checkpoints else ""
 
     def record(moved: Sequence[bool]) -> None:
         for run, (history, seen) in enumerate(zip(histories, group.observe(), strict=True)):
@@ -184,29 +183,3 @@ def train_many(
                 record(moving)
             keeper.look(progress)
     return [history.result(group.state_of(run)) for run, history in enumerate(histories)]
-
-
-def _schedules(runs: Sequence[Run], solvers: Sequence[Solver], shared: Schedule | int | float) -> list[Schedule]:
-    """The schedule of every run. K = 1 is taken on the network itself where all solvers allow it."""
-    schedules = [as_schedule(shared if run.schedule is None else run.schedule) for run in runs]
-    plain = all(solver.takes_network and not run.damping for run, solver in zip(runs, solvers, strict=True))
-    if plain and all(type(schedule) is Every and schedule.period == 1 for schedule in schedules):
-        return [OnNetwork() for _ in runs]
-    return schedules
-
-
-def _check(
-    run: Run, solver: Solver, schedule: Schedule, loss: Loss, trainable: Trainable, batch_size: int | None
-) -> None:
-    check_data(run.model, run.splits, loss, trainable, run.state)
-    num_params = optax.tree.size(eqx.filter(run.model, trainable))
-    num_outputs = optax.tree.size(next(iter(run.splits.values()))[1])
-    solver.check(Setup(loss, schedule, batch_size, run.damping, num_outputs, num_params, run.model))
-
-
-def _start(run: Run, solver: Solver, schedule: Schedule, **settings: Any) -> tuple[Fixed, State]:
-    splits, state = jax.tree.map(jnp.asarray, (dict(run.splits), run.state))
-    train = next(iter(run.splits))
-    problem, params = lazy_problem(run.model, splits[train], damping=run.damping, key=run.key, state=state, **settings)
-    fixed = Fixed(problem, solver, schedule, {name: splits[name] for name in run.splits}, params)
-    return fixed, initial_state(problem, params, solver, schedule, state)

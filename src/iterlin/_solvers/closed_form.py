@@ -59,8 +59,8 @@ class ClosedForm(Solver):
             raise ValueError("the closed form exists for squared_error: use another solver for other losses")
         if not isinstance(setup.schedule, Every):
             raise ValueError("the closed form jumps to the end of a phase, so it must be known: use Every or Never")
-        if setup.batch_size is not None:
-            raise ValueError("the closed form takes full batches: leave batch_size out")
+        setup.require_full_batches("the closed form")
+        setup.require_32_bits("the closed form")
         setup.require_one_example("the closed form")
         needed = BYTES_PER_ENTRY * setup.num_outputs**2
         if needed > self.max_bytes:

@@ -72,8 +72,8 @@ class Flow(Stepwise):
                 raise ValueError(f"the {name} must be positive and finite, got {value}")
 
     def check(self, setup):
-        if setup.batch_size is not None:
-            raise ValueError("gradient flow takes full batches: leave batch_size out")
+        setup.require_full_batches("gradient flow")
+        setup.require_32_bits("gradient flow")
         setup.require_no_draws("gradient flow")
 
     def init(self, params: Params) -> FlowState:

@@ -65,8 +65,8 @@ class Ridge(Stepwise):
     def check(self, setup):
         if not is_squared_error(setup.loss):
             raise ValueError("the ridge solver is for squared_error: use `truncated` for other losses")
-        if setup.batch_size is not None:
-            raise ValueError("the ridge solver takes full batches: leave batch_size out")
+        setup.require_full_batches("the ridge solver")
+        setup.require_32_bits("the ridge solver")
         setup.require_one_example("the ridge solver")
         if setup.damping == 0 and self.factorisation == "cholesky":
             raise ValueError("without damping the system is singular: use the factorisation 'qr' or 'eigh'")

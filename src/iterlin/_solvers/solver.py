@@ -5,7 +5,9 @@ from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._batch_model import BatchModel
@@ -16,15 +18,36 @@ from iterlin._state import State, Stop
 
 
 class Setup(NamedTuple):
-    """What a run asks of its solver."""
+    """What a run asks of its solver. `streamed` says whether the batches come from a stream."""
 
     loss: Loss
     schedule: Schedule
-    batch_size: int | None
+    batch_size: int | None  # None for full batches
     damping: float
     num_outputs: int  # n·out
     num_params: int  # p
     model: Any = None
+    streamed: bool = False
+    params: PyTree[Array | np.ndarray] = None
+
+    def require_full_batches(self, solver: str) -> None:
+        """**Raises**: `ValueError` for mini-batches: the solver takes all data for one problem."""
+        if self.streamed:
+            raise ValueError(
+                f"{solver} takes full batches, which a stream has not: use a first-order solver such as sgd"
+            )
+        if self.batch_size is not None:
+            raise ValueError(f"{solver} takes full batches: leave batch_size out")
+
+    def require_32_bits(self, solver: str) -> None:
+        """**Raises**: `ValueError` that names the first parameter with fewer bits: its rounding is in no estimate."""
+        for path, leaf in jax.tree_util.tree_leaves_with_path(self.params):
+            if leaf.dtype.itemsize < 4:
+                name = jax.tree_util.keystr(path)
+                raise ValueError(
+                    f"{solver} takes parameters of 32 bits or 64, and {name} is {leaf.dtype}: cast the model to "
+                    "float32, or use a first-order solver such as sgd"
+                )
 
     def require_one_example(self, solver: str) -> None:
         """**Raises**: `ValueError` for a model whose examples may meet: a kernel takes each of them by itself."""

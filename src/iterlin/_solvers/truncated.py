@@ -59,8 +59,8 @@ class Truncated(Stepwise):
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def check(self, setup):
-        if setup.batch_size is not None:
-            raise ValueError("truncated Gauss–Newton takes full batches: leave batch_size out")
+        setup.require_full_batches("truncated Gauss–Newton")
+        setup.require_32_bits("truncated Gauss–Newton")
         setup.require_no_draws("truncated Gauss–Newton")
 
     def init(self, params):
