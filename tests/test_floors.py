@@ -28,6 +28,7 @@ NAMED_LIKE = {  # words that are also the names of other things: solvers, data s
     "filters": {"nets/contract.py", "planning/networks.py"},
     "augmentation": {"runs/recipes.py"},
     "parts": {"nets/contract.py", "planning/networks.py"},
+    "resnet": {"nets/resnet/__init__.py", "nets/resnet/module.py"},
     "stability": {"report/setting.py", "runs/regime.py"},
 }
 

@@ -51,7 +51,7 @@ def test_one_command_makes_everything(clone):
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 28
+    assert page.count("<svg") == 30
     assert "<img" not in page
     assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "∞", "TGN"]
 
@@ -88,6 +88,8 @@ def test_mlflow_shows_the_sweep(clone, client):
     solved |= {f"E-BATCH, {way}-{K}" for way in ("full", "mini") for K in ("1", "10")}
     solved |= {f"E-DATA, {n}-{K}" for n in (20, 40, 80) for K in ("1", "100", "inf", "control")}
     solved |= {f"E-PART, {count}-{K}" for count in (1, 5) for K in ("1", "inf")}
+    of_resnet = ("plain", "normalised", "none-0.3", "batch-0.3")
+    solved |= {f"E-RESNET, {which}-{K}" for which in of_resnet for K in ("1", "10")}
     assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"} | around | solved
     parent = shown.pop("K-sweep, smoke")
     assert {run.data.tags["mlflow.parentRunId"] for run in shown.values()} == {parent.info.run_id}
@@ -229,7 +231,7 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
     done = clone.run("dvc", "repro", "-f", "-s", "track@smoke", MLFLOW_TRACKING_URI=address)
     assert f"warning: MLflow at {address} does not show everything" in done.stderr
     assert "Try `iterlin sync` later" in done.stderr
-    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 13
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 14
 
 
 def test_an_impossible_parameter_stops_everything_with_one_line(clone):

@@ -34,7 +34,7 @@ def save(path: Path, model: Any, description: dict[str, Any], state: Any = None)
     """
     file = io.BytesIO((json.dumps(description) + "\n").encode())
     file.seek(0, io.SEEK_END)
-    eqx.tree_serialise_leaves(file, (model, state))
+    eqx.tree_serialise_leaves(file, eqx.filter((model, state), eqx.is_array))
     path.write_bytes(file.getvalue() + hashlib.sha256(file.getvalue()).digest())
 
 
