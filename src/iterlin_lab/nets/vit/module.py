@@ -68,8 +68,7 @@ class ViT(eqx.Module):
         height, across, channels = input_shape
         if height % patch or across % patch:
             raise ValueError(
-                f"patches of {patch}×{patch} do not cover images of {height}×{across}: "
-                "take a patch that divides both"
+                f"patches of {patch}×{patch} do not cover images of {height}×{across}: take a patch that divides both"
             )
         keys = jax.random.split(key, 3 + depth)
         self.patches = eqx.nn.Linear(patch * patch * channels, width, key=keys[0])
