@@ -42,7 +42,7 @@ def normed(x):
 
 
 def linear(layer, x):
-    return x @ layer.weight.T + (0 if layer.bias is None else layer.bias)
+    return np.asarray(x) @ np.asarray(layer.weight).T + np.asarray(layer.bias)
 
 
 def attended(attention, x):
@@ -63,11 +63,11 @@ def test_it_is_its_formula():
     model = eqx.combine(unravel(jax.random.normal(jax.random.key(2), flat.shape) / 2), static)
     for image in IMAGES:
         squares = [image[i : i + 2, j : j + 2].ravel() for i in (0, 2) for j in (0, 2, 4)]
-        x = linear(model.patches, np.stack(squares)) + model.positions.weight.T
+        x = linear(model.patches, np.stack(squares)) + np.asarray(model.positions.weight.T)
         same(model.activations(image)[0], x)
         for number, block in enumerate(model.blocks):
             x = x + attended(block.attention, normed(x))
-            x = x + linear(block.fall, jax.nn.gelu(linear(block.rise, normed(x))))
+            x = x + linear(block.fall, np.asarray(jax.nn.gelu(linear(block.rise, normed(x)))))
             if number == 0:
                 same(model.activations(image)[1], x)
         same(model(image), linear(model.head, normed(x).mean(0)))

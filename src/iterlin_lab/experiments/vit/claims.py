@@ -62,7 +62,7 @@ CLAIMS = (
     Claim(
         "E-VIT-3",
         "ours, after T §4.1",
-        "By the end the empirical NTK of K = 1 has moved further from initialisation than that of the largest finite K.",
+        "By the end the NTK of K = 1 has moved further from initialisation than that of the largest finite K.",
         "not run",
         "difference of the kernel distance at the end, K = 1 minus the largest finite K, one-sided",
         0.0,

@@ -62,7 +62,7 @@ def run(scale: Scope) -> dict[str, pd.DataFrame]:
 
 
 def moved(task: tuple[Scope, Path, int, list[Path]]) -> list[float]:
-    """For one run with every K, the kernel distance of the last network's NTK from that of the first, its outputs traced.
+    """For one run with every K, how far the last network's NTK is from the first one's, traced over the outputs.
 
     NaN if the run diverged.
     """

@@ -28,10 +28,10 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     return f"""## E-VIT: a vision transformer
 
 Whether large K is as good as K = 1, and K = ∞ worse, where the network is a transformer of depth {net.depth} and
-width {net.width}, on patches of {net.patch}×{net.patch} pixels, with {net.heads} heads of attention and {net.hidden} neurons in the
-hidden layer of a block. Gradient descent with η = {own.learning_rate:g} takes {own.num_steps} steps on full batches of {scale.data.num_train} examples, also where a run
-fits before. Run i has the same data and the same initial network for every K. Its keys come from the seed {own.seed},
-which no other experiment has.
+width {net.width}, on patches of {net.patch}×{net.patch} pixels, with {net.heads} heads of attention and {net.hidden}
+neurons in the hidden layer of a block. Gradient descent with η = {own.learning_rate:g} takes {own.num_steps} steps on
+full batches of {scale.data.num_train} examples, also where a run fits before. Run i has the same data and the same
+initial network for every K. Its keys come from the seed {own.seed}, which no other experiment has.
 
 Test accuracies in percent, with 95 % t-intervals; but for those at the end, they are read at the record with the best
 validation accuracy. The difference is of the model that was trained, the linear proxy for K = ∞, else the network,
