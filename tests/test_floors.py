@@ -29,6 +29,7 @@ NAMED_LIKE = {  # words that are also the names of other things: solvers, data s
     "augmentation": {"runs/recipes.py"},
     "parts": {"nets/contract.py", "planning/networks.py"},
     "stability": {"report/setting.py", "runs/regime.py"},
+    "vit": {"nets/vit/__init__.py"},
 }
 
 

@@ -48,7 +48,8 @@ def test_some_experiments_run_with_what_they_need_and_a_wrong_name_is_one_line(t
 
 TWO = """
   experiments:
-    {sweep: [], rescaled: [], finer: [], train: [], train_own: [], measure: [], toy: [kernel_limit, staircase]}
+    {sweep: [], rescaled: [], finer: [], train: [], train_net: [], train_own: [], measure: [],
+     toy: [kernel_limit, staircase]}
 """
 
 
