@@ -241,4 +241,4 @@ def test_from_results_to_tables_the_figure_and_the_section(tmp_path, monkeypatch
     figure.canvas.draw()
     plt.close(figure)
     text = section(scale, found)
-    assert "| ∞   |    2 |" in text
+    assert "| ∞   |      2 |" in text
