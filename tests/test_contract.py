@@ -184,6 +184,8 @@ print(sorted(set(asked)))
         ("damp1d.net", "mlp", (1,), 1),
         ("net", "lenet", (28, 28, 1), 10),
         ("net", "lenet", (32, 32, 3), 10),
+        ("resnet", "resnet", (32, 32, 3), 10),
+        ("vit.net", "vit", (32, 32, 3), 10),
         ("xor", "mlp", (2,), 1),
     ]
 

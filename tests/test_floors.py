@@ -30,6 +30,7 @@ NAMED_LIKE = {  # words that are also the names of other things: solvers, data s
     "parts": {"nets/contract.py", "planning/networks.py"},
     "resnet": {"nets/resnet/__init__.py", "nets/resnet/module.py"},
     "stability": {"report/setting.py", "runs/regime.py"},
+    "vit": {"nets/vit/__init__.py"},
 }
 
 
