@@ -25,12 +25,13 @@ COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the work
 
 
 class Row(NamedTuple):
-    """What the stages of one row of the plan train: a cost each, and the records of a run."""
+    """What the stages of one row of the plan train: a cost each, the records of a run, and whose steps are measured."""
 
     label: str
     stages: list[str]
     cost: Cost
     records: float
+    net: dict[str, Any]
 
     @property
     def runs(self) -> int:
@@ -49,8 +50,12 @@ def work(scale: Any) -> list[Row]:
 
 
 def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
-    if experiment.cost:
-        yield Row(experiment.name, experiment.stages(scale), experiment.cost(experiment.of(scale)), records=0)
+    part, net = experiment.of(scale), scale.net.model_dump()
+    whole = experiment.cost and experiment.cost(part)
+    if experiment.network and not (whole and whole.step):
+        net = experiment.network(part).net
+    if whole:
+        yield Row(experiment.name, experiment.stages(scale), whole, 0, net)
     for stage, cells in groupby(experiment.cells(scale), key=lambda cell: cell.stage):
         recipes = [cell.recipes for cell in cells]
         steps = math.ceil(fmean(_evaluations(scale, recipe) for recipe, *_ in recipes))
@@ -58,7 +63,7 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
         cost = Cost(len(recipes), len(recipes[0]), scale.runs_at_once, steps, lazy)
         part = stage.partition("@")[2].split("-")[2:]
         label = ", ".join([experiment.name, *([experiment.title(part)] if part else [])])
-        yield Row(label, [stage], cost, fmean(_records(recipe) for recipe, *_ in recipes))
+        yield Row(label, [stage], cost, fmean(_records(recipe) for recipe, *_ in recipes), net)
 
 
 def not_estimated(scale: Any) -> list[str]:
@@ -93,10 +98,10 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
 
     They are hours of a processor, where runs at once take as long as one after another.
     """
-    need, costs, rows = _need(scale), _estimate(scale), []
+    need, rows = _need(scale), []
     limit_workers(scale)
     for row in work(scale):
-        cost = row.cost
+        cost, costs = row.cost, _estimate(scale, row.net)
         side_by_side = min(row.groups, num_workers(scale.threads))
         run = cost.steps * costs["lazy_step" if cost.lazy else "step"] + row.records * costs["record"]
         run = run if cost.step is None else cost.steps * cost.step
@@ -159,11 +164,11 @@ def _need(scale: Any) -> Need:
     return need
 
 
-def _estimate(scale: Shared) -> dict[str, float]:
+def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
     """Measured once for a network, data and machine."""
     what = {
         "data": scale.data.model_dump(),
-        "net": scale.net.model_dump(),
+        "net": net,
         "batch_size": scale.training.batch_size,
         "threads": scale.threads,
         "precision": scale.precision,
@@ -175,9 +180,9 @@ def _estimate(scale: Shared) -> dict[str, float]:
         prepare_jax(scale)
         from iterlin_lab.planning.steps import estimate  # jax starts here
 
-        print("Measuring a few steps, to estimate what the whole takes …", flush=True)
+        print(f"Measuring a few steps of {net['name']}, to estimate what the whole takes …", flush=True)
         with alone(ESTIMATES / "lock", "the estimates"):
-            write_text(path, json.dumps(estimate(scale)._asdict()))
+            write_text(path, json.dumps(estimate(scale, net)._asdict()))
     return json.loads(path.read_text())
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from iterlin._solvers.stepwise import advance
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import Stop
 from iterlin_lab.data.sets import DATA_SETS
-from iterlin_lab.nets.shared.build import build
+from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.settings.shared import Shared
 
 ENOUGH = 0.5  # seconds of steps that make a measurement
@@ -32,18 +32,18 @@ class Estimate(NamedTuple):
     num_params: int
 
 
-def estimate(scale: Shared) -> Estimate:
-    """Measure with a fresh network on data that are all zero."""
+def estimate(scale: Shared, net: dict[str, Any]) -> Estimate:
+    """Measure with a fresh network of these settings on data that are all zero."""
     data, key = DATA_SETS[scale.data.name], jax.random.key(0)
-    model = build(
-        **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes, key=jax.random.key(1)
-    )
+    shape = {"input_shape": data.image_shape, "num_classes": data.num_classes}
+    model, begun = build_with_state(**net, **shape, key=jax.random.key(1))
     sizes = _measured_sizes(scale)
     splits = {name: (jnp.zeros((n, *data.image_shape)), jnp.zeros(n, jnp.int32)) for name, n in sizes.items()}
     batch_size = scale.training.batch_size
-    problem, params = lazy_problem(model, splits["train"], loss=cross_entropy, batch_size=batch_size, key=key)
-    state = initial_state(problem, params, SOLVER, Never())
-    linearised = Linearised(problem.fn, state.params0)
+    settings = {"loss": cross_entropy, "batch_size": batch_size, "key": key, "state": begun}
+    problem, params = lazy_problem(model, splits["train"], **settings)
+    state = initial_state(problem, params, SOLVER, Never(), begun)
+    linearised = Linearised(problem.fn.recorded(splits["train"][0], begun), state.params0)
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
     looked_at = linearised, problem.loss, state.params, state.params0, splits, problem.damping, "train"
     record = _compiled(measured, *looked_at)
