@@ -3,9 +3,10 @@
 Its `__init__.py` has its `Settings`, a `Network`, and imports no jax. Its `module.py` names an equinox module `MODULE`,
 which is built from the shape of an example, the number of outputs, the settings besides `initialisation`, and a key:
 
-- Called on one example it gives a vector with that many outputs.
-- Its parameters are those of layers that `initialise` knows. It holds these in the order in which an example meets
-  them.
+- Called on one example it gives a vector with that many outputs. A network that knows its batch is an
+  `iterlin.BatchModel` instead, built by equinox's `make_with_state`; `net` of a scale is none of these.
+- Its parameters are those of layers that `initialise` knows, and of norms. It holds the layers in the order in which an
+  example meets them.
 - An experiment may ask for more (`needs`): for what is in `PARTS`. Others can do without it.
 
 The stage `check` traces all of that, before anything trains.
