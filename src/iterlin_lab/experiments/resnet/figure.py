@@ -36,7 +36,7 @@ def resnet(tables: Mapping[str, pd.DataFrame]) -> Figure:
         axes.set_xlim(left=1)
         axes.set_xlabel("step t")
         axes.set_title(title)
-        axes.legend(loc="lower right")
+        axes.legend(loc="upper left")
     panels[0].set_ylabel("test accuracy (%)")
     percent(panels[0])
     return figure

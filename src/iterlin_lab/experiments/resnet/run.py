@@ -13,16 +13,16 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
     own, found = scale.resnet, {}
     for name, panel in own.panels.items():
         for period in panel.periods:
-            settings = panel.model_dump(exclude={"norm", "periods", "num_seeds"})
-            found[f"{name}-{period}"] = _cell(scale, panel.norm, period, panel.num_seeds, settings)
+            settings = panel.model_dump(exclude={"norm", "periods"})
+            found[f"{name}-{period}"] = _cell(scale, panel.norm, period, settings)
     grid = own.grid
     for norm, rate, period in product(grid.norms, grid.learning_rates, grid.periods):
         settings = {"learning_rate": rate, "num_steps": grid.num_steps, "batch_size": grid.batch_size}
-        found[f"{norm}-{rate:g}-{period}"] = _cell(scale, norm, period, grid.num_seeds, settings)
+        found[f"{norm}-{rate:g}-{period}"] = _cell(scale, norm, period, settings)
     return found
 
 
-def _cell(scale: Scope, norm: Any, period: str, num_seeds: int, settings: dict[str, Any]) -> list[Recipe]:
+def _cell(scale: Scope, norm: Any, period: str, settings: dict[str, Any]) -> list[Recipe]:
     """Gradient descent for all these steps, whether the training set is fitted before or not."""
 
     def recipe(run: int) -> Recipe:
@@ -38,4 +38,4 @@ def _cell(scale: Scope, norm: Any, period: str, num_seeds: int, settings: dict[s
         )
         return made._replace(seed=scale.resnet.seed)
 
-    return [recipe(run) for run in range(num_seeds)]
+    return [recipe(run) for run in range(scale.resnet.num_seeds)]

@@ -51,7 +51,7 @@ percent, with 95 % t-intervals; the difference is the networks', paired by run.
 *Test accuracy of the network, and of the linear proxy that is trained in its place, against steps. Means over runs, and
 95 % t-intervals.*
 
-**Which runs diverge.** {own.grid.num_seeds} draws are trained for {own.grid.num_steps} steps on mini-batches of
+**Which runs diverge.** {own.num_seeds} draws are trained for {own.grid.num_steps} steps on mini-batches of
 {own.grid.batch_size}, for every η and K: without BatchNorm; with the statistics of the batch inside the expansion; and
 with these frozen at θ_s, so that the normalisation is not linearised. At the end is the median test accuracy of runs
 that did not diverge.

@@ -31,7 +31,6 @@ class Panel(Strict):
     learning_rate: Positive
     periods: Compared
     num_steps: Steps
-    num_seeds: Seeds
 
     @field_validator("periods")
     @classmethod
@@ -49,7 +48,6 @@ class Grid(Strict):
     learning_rates: Numbers
     periods: Compared
     num_steps: Steps
-    num_seeds: Seeds
 
 
 class ResNet(Strict):
@@ -63,6 +61,7 @@ class ResNet(Strict):
     normalised: Panel
     grid: Grid
     records_per_decade: PerDecade
+    num_seeds: Seeds
 
     @property
     def panels(self) -> dict[str, Panel]:
