@@ -20,7 +20,7 @@ def environment(**settings):
 def run_in(folder: Path, *command: str, check: bool = True, **settings: str) -> subprocess.CompletedProcess:
     """Run a command in a copy of the project, with its own code."""
     env = environment(PYTHONPATH=str(folder / "src"), **settings)
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1800)
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
 

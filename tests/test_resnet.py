@@ -86,7 +86,9 @@ def test_a_saved_network_predicts_what_its_last_record_says(norm, tmp_path):
     """The splits are all of the data, so that the mean over these is that over the splits."""
     scale = PRESETS["smoke"]
     recipe = cells(scale)["plain-10" if norm == "none" else "normalised-10"][0]
-    recipe = recipe._replace(net=recipe.net | {"norm": norm}, sizes={"train": 30, "validation": 10, "test": 40})
+    recipe = recipe._replace(
+        net=recipe.net | {"norm": norm, "blocks": [1, 1]}, sizes={"train": 30, "validation": 10, "test": 40}
+    )
     labels = np.arange(80) % 4
     data = {
         "images": np.random.default_rng(0).uniform(size=(80, 8, 8, 1)) + labels[:, None, None, None],
