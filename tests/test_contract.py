@@ -153,7 +153,8 @@ BROKEN = {
     "not f32[1,10]",
     "{'__call__': lambda self, x: x @ jnp.ones(3)}": "lenet cannot take an example of shape (8, 8, 1): dot_general ",
     "{'__init__': with_norm}": "lenet cannot be built: initialise knows equinox.nn._linear.Linear, "
-    "iterlin_lab.nets.shared.convolution.Conv2d alone, and not the layer of the parameter .dense[2].weight: ",
+    "iterlin_lab.nets.shared.convolution.Conv2d, equinox.nn._batch_norm.BatchNorm alone, "
+    "and not the layer of the parameter .dense[2].weight: ",
     "{}, net(width=4, depth=1)": "mlp has activations that cannot be read: depth must be at least 2, for there is no "
     f"second hidden layer{NEEDS.format('probes')}",
     "{}, net(width=4, depth=2)": "fine",

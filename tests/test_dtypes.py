@@ -35,17 +35,18 @@ MODEL, DATA = cast((mlp(KEYS[0]), classification(KEYS[1])), "bfloat16")  # numbe
 
 @pytest.mark.parametrize("dtype", EPS)
 @pytest.mark.parametrize("schedule", [1, 5])
-@pytest.mark.parametrize("solver", [sgd(0.25, momentum=0.5), adam(0.03125)])
-def test_a_model_trains_in_its_own_type_to_the_same_up_to_its_rounding(dtype, schedule, solver):
+# Adam divides by the root of small squares: the bounds are about twice what was seen.
+@pytest.mark.parametrize(("solver", "bound"), [(sgd(0.25, momentum=0.5), 8), (adam(0.03125), 60)], ids=["sgd", "adam"])
+def test_a_model_trains_in_its_own_type_to_the_same_up_to_its_rounding(dtype, schedule, solver, bound):
     settings = {"loss": cross_entropy, "schedule": schedule, "solver": solver, "num_steps": 20}
     with jax.numpy_dtype_promotion("standard"):  # for adam
         exact, expected = trained(*cast((MODEL, DATA), "float64"), **settings)
         theta, result = trained(*cast((MODEL, DATA), dtype), **settings)
     assert theta.dtype == dtype
     assert result.outcome.name == "step_limit"
-    assert jnp.linalg.norm(theta.astype(float) - exact) < 60 * EPS[dtype] * jnp.linalg.norm(exact)
+    assert jnp.linalg.norm(theta.astype(float) - exact) < bound * EPS[dtype] * jnp.linalg.norm(exact)
     for name in ("network_train_loss", "proxy_train_loss", "distance_init"):
-        assert result.records[-1][name] == pytest.approx(expected.records[-1][name], rel=60 * EPS[dtype])
+        assert result.records[-1][name] == pytest.approx(expected.records[-1][name], rel=bound * EPS[dtype])
     assert result.records[0]["linearisation_error"] == 0
 
 

@@ -17,7 +17,7 @@ from iterlin_lab.experiments.resnet.figure import FIGURES
 from iterlin_lab.experiments.resnet.run import cells
 from iterlin_lab.experiments.resnet.section import section
 from iterlin_lab.experiments.resnet.settings import check
-from iterlin_lab.experiments.resnet.table import grid, panels, tables
+from iterlin_lab.experiments.resnet.table import DRAWN, grid, panels, tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.resnet import Settings
 from iterlin_lab.nets.shared.build import build_with_state
@@ -25,6 +25,7 @@ from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import load, predict, save
 from iterlin_lab.planning.networks import check_networks
 from iterlin_lab.runs.training import run_many
+from iterlin_lab.tables.summaries import ACCURACIES
 from tests.whole import scopes
 
 YES, NO, UNKNOWN = VERDICTS
@@ -114,7 +115,8 @@ def test_runs_of_one_number_share_their_keys_and_data_in_all_cells(preset):
     assert list(found) == [*panels(scale), *grid(scale)]
     for name, recipes in found.items():
         assert [recipe.run for recipe in recipes] == [*range(len(recipes))]
-        assert {(recipe.seed, str(recipe.sizes)) for recipe in recipes} == {(scale.resnet.seed, str(scale.data.sizes))}
+        part = scale.resnet.panels.get(name.split("-")[0], scale.resnet.grid)
+        assert {(recipe.seed, str(recipe.sizes)) for recipe in recipes} == {(part.seed, str(scale.data.sizes))}
         assert recipes[0].training["fit_loss"] is None, name
     for norm, rate in product(scale.resnet.grid.norms, scale.resnet.grid.learning_rates):
         recipe = found[f"{norm}-{rate:g}-10" if preset != "paper" else f"{norm}-{rate:g}-100"][0]
@@ -151,13 +153,13 @@ def runs_of(claims, favourable):
     for panel, K, run in product(("plain", "normalised"), (1.0, 100.0), range(7)):
         gap = 0.0 if favourable or K == 1 else -0.1
         rows.append(
-            {"panel": panel, "K": K, "run": run, "network_final": 0.8 + run / 100 + gap, "outcome": "step_limit"}
+            {"method": panel, "K": K, "run": run, "network_final": 0.8 + run / 100 + gap, "outcome": "step_limit"}
         )
     tried = []
     worse = "batch" if favourable else "other"
     for norm, run, K in product(("none", "batch", "frozen"), range(7), (1.0, 10.0)):
         bad = K == 10 and (norm == worse or (worse == "other" and norm != "batch"))
-        tried.append({"norm": norm, "run": run, "K": K, "outcome": "diverged" if bad else "step_limit"})
+        tried.append({"method": norm, "run": run, "K": K, "outcome": "diverged" if bad else "step_limit"})
     return pd.DataFrame(rows if claims is PANELS else tried)
 
 
@@ -172,14 +174,26 @@ def test_a_grid_in_which_nothing_diverges_says_nothing():
     assert [row["verdict"] for row in judge(GRID, runs)] == [UNKNOWN, UNKNOWN]
 
 
+def test_a_claim_on_one_panel_says_which_one_has_runs_that_diverged():
+    runs = runs_of(PANELS, favourable=True)
+    runs.loc[(runs["method"] == "plain") & (runs["K"] > 1) & (runs["run"] < 2), "outcome"] = "diverged"
+    (row, other) = judge(PANELS, runs)
+    assert (row["verdict"], other["verdict"]) == (UNKNOWN, YES)
+    assert "(diverged: 2 of 7 at plain, K = 100)" in row["evidence"]
+
+
 def test_tables_figures_and_section_are_made_of_its_results(tmp_path, monkeypatch):
+    """K = 10 is 0.1 above K = 1, and half of its runs diverge in the grid."""
     monkeypatch.chdir(tmp_path)
     scale = PRESETS["smoke"]
     for name, recipes in cells(scale).items():
-        _write(Layout(scale.name).results / "resnet" / name, len(recipes), 0.5)
+        large = name.endswith("-10")
+        diverged = large and name in grid(scale)
+        _write(Layout(scale.name).results / "resnet" / name, len(recipes), 0.6 if large else 0.5, diverged)
     made = tables(scale, Layout(scale.name))
-    assert made["resnet_grid"]["share"].tolist() == [0.5] * len(grid(scale))
-    assert (made["resnet"]["network_final_difference_mean"] == 0).all()
+    assert made["resnet_grid"]["share"].tolist() == [0, 0.5] * 2
+    assert made["resnet_grid"]["median_network_final"].tolist() == [0.5, 0.6] * 2
+    assert made["resnet"]["network_final_difference_mean"].tolist() == pytest.approx([0, 0.1] * 2)
     for draw in FIGURES.values():
         plt.close(draw(made))
     text = section(scale, made)
@@ -187,12 +201,11 @@ def test_tables_figures_and_section_are_made_of_its_results(tmp_path, monkeypatc
     assert "with BatchNorm 30 on augmented mini-batches of 20" in text
 
 
-def _write(folder, number, accuracy):
-    """Two runs, the first of which diverged."""
+def _write(folder, number, accuracy, diverged):
+    """Runs with this accuracy, of which the first may have diverged."""
     folder.mkdir(parents=True)
-    models = [f"{model}_{name}" for model, name in product(("network", "proxy"), ("final", "x"))]
-    ends = {"outcome": ["diverged", *["step_limit"] * (number - 1)], "feature_updates": 3, "run": range(number)}
-    pd.DataFrame(ends | dict.fromkeys(models, accuracy)).to_csv(folder / "runs.csv", index=False)
+    ends = {"outcome": ["diverged" if diverged else "step_limit", *["step_limit"] * (number - 1)], "run": range(number)}
+    ends |= {"last_phase_ended": True, "steps": 30, "feature_updates": 3, "evaluations": 30}
+    pd.DataFrame(ends | dict.fromkeys(ACCURACIES, accuracy)).to_csv(folder / "runs.csv", index=False)
     curve = {"run": np.repeat(range(number), 2), "step": [0, 30] * number}
-    drawn = dict.fromkeys(("network_test_accuracy", "proxy_test_accuracy"), accuracy)
-    pd.DataFrame(curve | drawn).to_csv(folder / "curves.csv", index=False)
+    pd.DataFrame(curve | dict.fromkeys(DRAWN, accuracy)).to_csv(folder / "curves.csv", index=False)

@@ -88,9 +88,11 @@ class Recorded(eqx.Module):
     state: Any
 
     def __call__(self, params, x):
-        network = eqx.combine(params, self.rest)
-        state = network.calibrated(rows(self.x, slice(CHUNK)), fresh(self.state))
-        return network.inference(x, state)
+        return eqx.combine(params, self.rest).inference(x, self.calibrated(params))
+
+    def calibrated(self, params: PyTree[Array]) -> Any:
+        """The state with which the network with these parameters is measured."""
+        return eqx.combine(params, self.rest).calibrated(rows(self.x, slice(CHUNK)), fresh(self.state))
 
 
 def fresh(state: Any) -> Any:

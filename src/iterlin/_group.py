@@ -97,9 +97,9 @@ def _check(part: _Part, loss: Loss, trainable: Trainable, batch_size: int | None
         batch_size = len(jax.tree.leaves(batch)[0])
     if batch_size is not None:
         require_shares("a batch", batch_size, part.mesh)
+    num_outputs = optax.tree.size(next(iter(run.splits.values()))[1])
     params = eqx.filter(run.model, trainable)
-    sizes = optax.tree.size(next(iter(run.splits.values()))[1]), optax.tree.size(params)
-    setup = Setup(loss, part.schedule, batch_size, run.damping, *sizes, run.model, streamed, params)
+    setup = Setup(loss, part.schedule, batch_size, run.damping, num_outputs, params, run.model, streamed)
     part.solver.check(setup)
     if streamed and part.solver.on_host:
         raise ValueError(

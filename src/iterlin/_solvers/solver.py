@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._batch_model import BatchModel
@@ -25,10 +26,14 @@ class Setup(NamedTuple):
     batch_size: int | None  # None for full batches
     damping: float
     num_outputs: int  # n·out
-    num_params: int  # p
-    model: Any = None
-    streamed: bool = False
-    params: PyTree[Array | np.ndarray] = None
+    params: PyTree[Array | np.ndarray]
+    model: Any
+    streamed: bool
+
+    @property
+    def num_params(self) -> int:
+        """p."""
+        return optax.tree.size(self.params)
 
     def require_full_batches(self, solver: str) -> None:
         """**Raises**: `ValueError` for mini-batches: the solver takes all data for one problem."""

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.report.names import named, row_name
-from iterlin_lab.statistics import holm, interval, p_above, p_below, p_trend, within
+from iterlin_lab.statistics import holm, interval, p_above, p_below, p_more, p_trend, within
 
 LEVEL = 0.05
 MIN_RUNS = 5
@@ -141,6 +141,14 @@ def trend(values: pd.DataFrame | None, text: str) -> Evidence | None:
     if whole is None or len(whole) < MIN_RUNS or whole.shape[1] < 3:
         return None
     return Evidence(*p_trend(whole), text)
+
+
+def in_most(values: pd.Series, share: float, text: str) -> Evidence | None:
+    """More than this share of draws have a positive value; the opposite is that fewer have. An exact binomial test."""
+    if len(values) < MIN_RUNS:
+        return None
+    positive = int((values > 0).sum())
+    return Evidence(*p_more(positive, len(values), share), f"in {positive} of {len(values)} draws; {text}")
 
 
 def points(values: pd.Series) -> str:

@@ -30,6 +30,15 @@ def outcome_columns(table: pd.DataFrame) -> dict[str, pd.Series]:
     return {title: table[name] for title, name in names.items()}
 
 
+def diverging_columns(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The share of runs that diverged, in percent with its interval, and the accuracy at the end of the others."""
+    shares = zip(*(100 * table[name] for name in ("share", "share_low", "share_high")), strict=True)
+    return {
+        "share": [f"{share:.0f} [{low:.0f}, {high:.0f}]" for share, low, high in shares],
+        "at the end": ["–" if pd.isna(value) else f"{100 * value:.1f}" for value in table["median_network_final"]],
+    }
+
+
 def phase_columns(table: pd.DataFrame) -> dict[str, list[str]]:
     """How well lazy problems were solved; dashes for K = 1, which has none."""
     formats = {

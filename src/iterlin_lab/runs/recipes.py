@@ -42,6 +42,7 @@ def make_recipe(
     learning_rate: float | None,
     num_steps: int,
     first_record: int = 1,
+    seed: int | None = None,
     period: float | None = None,
     tolerance: float | None = None,
     damping: float = 0.0,
@@ -52,10 +53,10 @@ def make_recipe(
     layers: list[int] | None = None,
     **training: Any,
 ) -> Recipe:
-    """Run number `run` of a cell, with the scale's settings where `sizes`, `net` and `training` give no others."""
+    """Run number `run` of a cell, with what the scale says where `seed`, `sizes`, `net` and `training` say nothing."""
     steps = {"num_steps": num_steps, "first_record": first_record}
     return Recipe(
-        seed=scale.seed,
+        seed=scale.seed if seed is None else seed,
         run=run,
         threads=scale.threads,
         runs_at_once=scale.runs_at_once,

@@ -31,8 +31,6 @@ from iterlin import (
     only,
     train_many,
 )
-from iterlin._batch_model import fresh
-from iterlin._blocks import CHUNK, rows
 from iterlin._linearise import block_size
 from iterlin_lab.data.augment import AUGMENTATIONS
 from iterlin_lab.data.splits import Split, draw_splits, read_data
@@ -120,13 +118,10 @@ def _measured(result: Result, run: Run) -> Result:
     if kept is None:
         return result
     (x, _), *_ = run.splits.values()
-    measured = _calibrated(result.model, jax.numpy.asarray(x), kept)
+    params, fn = functional(result.model)
+    recorded = fn.recorded(jax.numpy.asarray(x), kept)
+    measured = eqx.filter_jit(lambda recorded, params: recorded.calibrated(params))(recorded, params)
     return result._replace(state=dataclasses.replace(result.state, model_state=measured))
-
-
-@eqx.filter_jit
-def _calibrated(model: Any, x: Any, state: Any) -> Any:
-    return model.calibrated(rows(x, slice(CHUNK)), fresh(state))
 
 
 def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:

@@ -91,6 +91,7 @@ PerDecade = Annotated[int, Field(ge=1, le=1000)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
 # Far above what anyone asks for, and as much as is planned and traced in seconds.
 Seeds = Annotated[int, Field(ge=2, le=1000)]
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Runs = Annotated[int, Field(ge=1, le=1000)]
 Depth = Annotated[int, Field(ge=1, le=100)]
 KernelSize = Annotated[int, Field(ge=1, le=99)]

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.nets import AnyNetwork
-from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Runs, Strict, Threads
+from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Runs, Seed, Strict, Threads
 
 
 def _data_name(name: str) -> str:
@@ -26,6 +26,12 @@ def require_examples(name: str, sizes: dict[str, int]) -> None:
     for what, wanted in asked.items():
         if wanted > there_are[what]:
             raise ValueError(f"{what} is {wanted}, but {name} has {there_are[what]} examples for that")
+
+
+def require_no_more(key: str, number: int | None, num_train: int) -> None:
+    """**Raises**: `ValueError` if `key` asks for more training examples than there are; None asks for all."""
+    if number is not None and number > num_train:
+        raise ValueError(f"{key} is {number}, more than data.num_train, which is {num_train}")
 
 
 class Data(Strict):
@@ -77,7 +83,7 @@ class Shared(Strict):
     threads: Threads
     runs_at_once: Runs
     precision: Literal["float32", "tensorfloat32", "bfloat16"]
-    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    seed: Seed
     data: Data
     net: AnyNetwork
     regime: Annotated[FixedRate | StableRate, Field(discriminator="rule")]
@@ -85,7 +91,5 @@ class Shared(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Shared":
-        batch, n = self.training.batch_size, self.data.num_train
-        if batch is not None and batch > n:
-            raise ValueError(f"training.batch_size is {batch}, more than data.num_train, which is {n}")
+        require_no_more("training.batch_size", self.training.batch_size, self.data.num_train)
         return self

@@ -1,5 +1,7 @@
 """From the cells of the sweep to the tables that figures and report read: means over runs, with 95 % t-intervals."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -54,6 +56,14 @@ def exponents(table: pd.DataFrame, by: list[str], x: str, y: str) -> pd.Series:
 def outcomes(runs: pd.DataFrame) -> dict[str, int]:
     """How many of the runs ended in which way."""
     return {outcome: int((runs["outcome"] == outcome).sum()) for outcome in ("fitted", "step_limit", "diverged")}
+
+
+def diverging(runs: pd.DataFrame) -> dict[str, Any]:
+    """How runs ended, the share that diverged with its exact interval (Clopper–Pearson), and the others' median end."""
+    row = {"runs": len(runs)} | outcomes(runs)
+    low, high = statistics.exact_interval(row["diverged"], row["runs"])
+    row |= {"share": row["diverged"] / row["runs"], "share_low": low, "share_high": high}
+    return row | {"median_network_final": float(runs["network_final"].median())}
 
 
 def summarise(runs: pd.DataFrame, reference: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from iterlin_lab.settings.base import (
     Strict,
     parse_period,
 )
-from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.shared import Shared, require_no_more
 
 
 class Augmented(Strict):
@@ -39,8 +39,6 @@ class Scope(Shared):
 
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    size, n = scale.augmentation.batch_size, scale.data.num_train
-    if size > n:
-        raise ValueError(f"augmentation.batch_size is {size}, more than data.num_train, which is {n}")
+    require_no_more("augmentation.batch_size", scale.augmentation.batch_size, scale.data.num_train)
     if len(scale.augmentation.periods) < 2:
         raise ValueError('augmentation.periods must contain a K besides "1": the two are compared')

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iterlin_lab.settings.base import Compared, Count, PerDecade, Positive, Seeds, Steps, Strict
-from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.shared import Shared, require_no_more
 
 
 class Batches(Strict):
@@ -28,6 +28,4 @@ class Scope(Shared):
 
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    size, n = scale.batches.batch_size, scale.data.num_train
-    if size > n:
-        raise ValueError(f"batches.batch_size is {size}, more than data.num_train, which is {n}")
+    require_no_more("batches.batch_size", scale.batches.batch_size, scale.data.num_train)

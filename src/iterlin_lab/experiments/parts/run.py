@@ -10,9 +10,10 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
     experiment, num_layers = scale.parts, scale.net.num_layers
 
     def recipe(count: int, period: str, run: int) -> Recipe:
-        made = make_recipe(
+        return make_recipe(
             scale,
             run,
+            seed=experiment.seed,
             solver=experiment.solver.values(),
             learning_rate=experiment.learning_rate,
             num_steps=experiment.num_steps,
@@ -21,7 +22,6 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
             records_per_decade=experiment.records_per_decade,
             layers=list(range(num_layers - count, num_layers)),
         )
-        return made._replace(seed=experiment.seed)
 
     return {
         f"{count}-{period}": [recipe(count, period, run) for run in range(experiment.num_seeds)]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from iterlin_lab.settings.base import Compared, Count, PerDecade, Positive, Seeds, Steps, Strict, distinct
+from iterlin_lab.settings.base import Compared, Count, PerDecade, Positive, Seed, Seeds, Steps, Strict, distinct
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solvers import PhaseSolver
 
@@ -15,7 +15,7 @@ class Parts(Strict):
     Runs draw their keys from a `seed` of their own.
     """
 
-    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    seed: Seed
     layers: Annotated[list[Count], Field(min_length=1), distinct(int)]
     solver: PhaseSolver
     learning_rate: Positive

@@ -9,31 +9,24 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, alike
-from iterlin_lab.statistics import p_more
+from iterlin_lab.claims.verdicts import Claim, Evidence, Family, alike, in_most
 
 POINT, HALF = 0.01, 0.5
 
 
 def _close(runs: pd.DataFrame, margin: float, panel: str) -> Evidence | None:
-    return alike(runs[runs["panel"] == panel], "network_final", margin)
+    return alike(runs[runs["method"] == panel], "network_final", margin)
 
 
 def _more_diverge(runs: pd.DataFrame, share: float, norm: str, than: str) -> Evidence | None:
     """More runs of a draw diverge with one norm than with the other, over all η and K."""
     diverged = (runs["outcome"] == "diverged").astype(float)
-    shares = diverged.groupby([runs["run"], runs["norm"]]).mean().unstack()
+    shares = diverged.groupby([runs["run"], runs["method"]]).mean().unstack()
     if not {norm, than} <= set(shares):
         return None
     difference = shares[norm] - shares[than]
-    telling = difference[difference != 0]
-    if len(telling) < MIN_RUNS:
-        return None
-    positive = int((telling > 0).sum())
     text = f"{shares[norm].mean():.0%} against {shares[than].mean():.0%} of the runs diverged"
-    return Evidence(
-        *p_more(positive, len(telling), share), f"in {positive} of {len(telling)} draws that differ; {text}"
-    )
+    return in_most(difference[difference != 0], share, text)
 
 
 PANELS = (

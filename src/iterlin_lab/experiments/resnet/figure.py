@@ -26,7 +26,7 @@ def resnet(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), sharey=True)
     curves = tables["resnet_curves"]
     for axes, (panel, title) in zip(panels, PANELS.items(), strict=True):
-        for K, curve in grouped(curves[curves["panel"] == panel]):
+        for K, curve in grouped(curves[curves["method"] == panel]):
             at = curve["step"].clip(lower=1)
             band(axes, at, curve, "network_test_accuracy", colour(K), label=f"{label(K)}, network")
             if K > 1:
@@ -45,10 +45,10 @@ def resnet(tables: Mapping[str, pd.DataFrame]) -> Figure:
 def diverged(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """How many runs diverged for every η and K, a map a norm."""
     table = tables["resnet_grid"]
-    norms = table["norm"].unique()
+    norms = table["method"].unique()
     figure, panels = plt.subplots(1, len(norms), figsize=(3.2 * len(norms), 3.2), sharey=True)
     for axes, norm in zip(panels, norms, strict=True):
-        rows = table[table["norm"] == norm].pivot(
+        rows = table[table["method"] == norm].pivot(
             index="learning_rate", columns="K", values=["share", "diverged", "runs"]
         )
         axes.imshow(rows["share"].to_numpy(), cmap=MAP, vmin=0, vmax=1, origin="lower", aspect="auto")

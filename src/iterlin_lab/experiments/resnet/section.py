@@ -6,7 +6,7 @@ import pandas as pd
 
 from iterlin_lab.experiments.resnet.settings import Panel, Scope, large
 from iterlin_lab.report.names import period_text
-from iterlin_lab.report.tables import markdown_table, percent
+from iterlin_lab.report.tables import diverging_columns, markdown_table, percent
 
 NORMS = {
     "none": "no BatchNorm",
@@ -21,11 +21,11 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     own, table, grid = scale.resnet, tables["resnet"], tables["resnet_grid"]
     rows = pd.DataFrame(
         {
-            "panel": table["panel"],
+            "panel": table["method"],
             "K": table["K"].map(period_text),
             "runs": table["runs"],
             "diverged": table["diverged"],
-            "updates": table["updates"].map("{:g}".format),
+            "updates": table["median_feature_updates"].map("{:g}".format),
             "at the end": percent(table, "network_final"),
             "proxy at the end": percent(table, "proxy_final"),
             "difference from K = 1": percent(table, "network_final_difference"),
@@ -37,8 +37,8 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 After T fig. 10: a ResNet in its form for CIFAR, with {blocks}, from {own.channels} channels (T has ResNet-18: 2, 2, 2,
 2 from 64). Without BatchNorm the residual branches are scaled by 1/√L for L blocks, so that the network is stable at
 initialisation, however deep it is; T does not say what it did. Gradient descent takes all its steps, whether it fits
-before or not: {_words(own.plain)} *(plain)*; {_words(own.normalised)} *(normalised)*. Run i has the same data in all
-cells, whose keys come from the seed {own.seed}.
+before or not: {_words(own.plain)} *(plain)*; {_words(own.normalised)} *(normalised)*. Run i of a panel has the same
+data for both K. Keys come from the seeds {own.plain.seed}, {own.normalised.seed} and, for the grid, {own.grid.seed}.
 
 In a lazy phase with BatchNorm the statistics of each batch are part of the expansion, which is what T calls linearising
 the normalisation. Records divide by the statistics of the training data at θ. Test accuracies after all steps in
@@ -73,15 +73,13 @@ def _words(panel: Panel) -> str:
 
 
 def _cells(grid: pd.DataFrame) -> pd.DataFrame:
-    shares = zip(*(100 * grid[name] for name in ("share", "share_low", "share_high")), strict=True)
-    ends = grid["median_network_final"]
     return pd.DataFrame(
         {
-            "statistics": grid["norm"].map(NORMS),
+            "statistics": grid["method"].map(NORMS),
             "η": grid["learning_rate"].map("{:g}".format),
             "K": grid["K"].map(period_text),
             "runs": grid["runs"],
-            "diverged (%)": [f"{share:.0f} [{low:.0f}, {high:.0f}]" for share, low, high in shares],
-            "at the end": ["–" if pd.isna(value) else f"{100 * value:.1f}" for value in ends],
+            "diverged": grid["diverged"],
+            **diverging_columns(grid),
         }
     )

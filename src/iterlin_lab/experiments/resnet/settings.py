@@ -13,18 +13,20 @@ from iterlin_lab.settings.base import (
     Numbers,
     PerDecade,
     Positive,
+    Seed,
     Seeds,
     Steps,
     Strict,
     distinct,
     parse_period,
 )
-from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.shared import Shared, require_no_more
 
 
 class Panel(Strict):
     """A panel of T fig. 10: K = 1 and a large K, with BatchNorm or without, on augmented batches or others."""
 
+    seed: Seed
     norm: Norm
     augmentation: Augmentation | None
     batch_size: Count | None
@@ -43,6 +45,7 @@ class Panel(Strict):
 class Grid(Strict):
     """How many runs diverge for every norm, η and K, on mini-batches that are not augmented."""
 
+    seed: Seed
     norms: Annotated[list[Norm], Field(min_length=2), distinct(str)]
     batch_size: Count
     learning_rates: Numbers
@@ -51,9 +54,8 @@ class Grid(Strict):
 
 
 class ResNet(Strict):
-    """E-RESNET: its network, the panels of T fig. 10 by their names, and the grid. Runs have a seed of their own."""
+    """E-RESNET: its network, the panels of T fig. 10 by their names, and the grid. Each has a seed of its own."""
 
-    seed: Annotated[int, Field(ge=0, lt=2**31)]
     channels: Count
     blocks: Blocks
     initialisation: Initialisation
@@ -90,10 +92,9 @@ def large(panel: Panel) -> str:
 
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    own, n = scale.resnet, scale.data.num_train
+    own = scale.resnet
     for name, part in {**own.panels, "grid": own.grid}.items():
-        if part.batch_size is not None and part.batch_size > n:
-            raise ValueError(f"resnet.{name}.batch_size is {part.batch_size}, more than data.num_train, which is {n}")
+        require_no_more(f"resnet.{name}.batch_size", part.batch_size, scale.data.num_train)
     for name, panel in own.panels.items():
         if panel.augmentation and panel.batch_size is None:
             raise ValueError(f"resnet.{name}.batch_size must be a number: augmentation takes mini-batches")

@@ -6,14 +6,12 @@ import pandas as pd
 
 from iterlin_lab.experiments.resnet.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.settings import parse_period
-from iterlin_lab.statistics import exact_interval
-from iterlin_lab.tables import Cells, groups, mean_curves, read_cells
-from iterlin_lab.tables.summaries import differences, intervals, outcomes
+from iterlin_lab.tables import Cells, by_period, groups, mean_curves, read_cells, summarise
+from iterlin_lab.tables.summaries import differences, diverging
 
 DRAWN = ("network_test_accuracy", "proxy_test_accuracy")
-PANEL = ["panel", "K"]
-CELL = ["norm", "learning_rate", "K"]
+PANEL = ["method", "K"]  # the name of the panel
+CELL = ["method", "learning_rate", "K"]  # the norm
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
@@ -22,49 +20,33 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     runs, curves = (read_cells(folder, panels(scale), table) for table in ("runs", "curves"))
     tried = read_cells(folder, grid(scale), "runs")
     return {
-        "resnet": _panels(runs),
+        "resnet": _summary(runs),
         "resnet_runs": runs,
         "resnet_curves": mean_curves(curves[[*PANEL, "run", "step", *DRAWN]], PANEL),
-        "resnet_grid": _grid(tried),
+        "resnet_grid": pd.DataFrame(row | diverging(group) for row, group in groups(tried, CELL)),
         "resnet_grid_runs": tried,
     }
 
 
 def panels(scale: Scope) -> Cells:
     """The folders of the panels of T fig. 10."""
-    return {
-        f"{name}-{period}": {"panel": name, "K": float(parse_period(period))}
-        for name, panel in scale.resnet.panels.items()
-        for period in panel.periods
-    }
+    own = scale.resnet.panels.items()
+    found = [by_period(panel.periods, f"{name}-", method=name) for name, panel in own]
+    return {folder: cell for cells in found for folder, cell in cells.items()}
 
 
 def grid(scale: Scope) -> Cells:
     """The folders of the grid."""
     own = scale.resnet.grid
-    return {
-        f"{norm}-{rate:g}-{period}": {"norm": norm, "learning_rate": rate, "K": float(parse_period(period))}
-        for norm, rate, period in product(own.norms, own.learning_rates, own.periods)
-    }
+    pairs = product(own.norms, own.learning_rates)
+    found = [by_period(own.periods, f"{norm}-{rate:g}-", method=norm, learning_rate=rate) for norm, rate in pairs]
+    return {folder: cell for cells in found for folder, cell in cells.items()}
 
 
-def _panels(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a panel and K: how its runs ended, and the difference from K = 1 after all steps, paired by run."""
-    rows, gaps = [], []
-    for panel, own in runs.groupby("panel", sort=False):
-        gaps.append(differences(own, own[own["K"] == 1], PANEL, "network_final").assign(panel=panel))
-    for row, group in groups(runs, PANEL):
-        row |= {"runs": len(group), "updates": float(group["feature_updates"].median())}
-        rows.append(row | outcomes(group) | intervals(group, "network_final", "proxy_final"))
-    return pd.DataFrame(rows).merge(pd.concat(gaps), on=PANEL)
-
-
-def _grid(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a norm, η and K: the share that diverged with its exact interval, and the accuracy of the others."""
-    rows = []
-    for row, group in groups(runs, CELL):
-        row |= {"runs": len(group)} | outcomes(group)
-        low, high = exact_interval(row["diverged"], row["runs"])
-        row |= {"share": row["diverged"] / row["runs"], "share_low": low, "share_high": high}
-        rows.append(row | {"median_network_final": float(group["network_final"].median())})
-    return pd.DataFrame(rows)
+def _summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row a panel and K, with the difference from K = 1 after all steps, paired by run."""
+    found = []
+    for _, own in runs.groupby("method", sort=False):
+        first = own[own["K"] == 1]
+        found.append(summarise(own, first, PANEL).merge(differences(own, first, PANEL, "network_final"), on=PANEL))
+    return pd.concat(found, ignore_index=True)

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family
+from iterlin_lab.claims.verdicts import Claim, Evidence, Family, in_most
 from iterlin_lab.report.names import named
-from iterlin_lab.statistics import p_more
 
 BOUND = 2  # on ηλ_max
 HALF = 0.5
@@ -23,14 +22,6 @@ def _whole(runs: pd.DataFrame) -> pd.DataFrame:
     """Whether runs diverged, without draws that lack a run of some pair."""
     known = runs.groupby("run")["run"].transform("size") == len(runs[PAIR].drop_duplicates())
     return runs[known].assign(diverged=runs["outcome"] == "diverged")
-
-
-def _in_most(values: pd.Series, share: float, text: str) -> Evidence | None:
-    """More than this share of draws have a positive value; the opposite is that fewer have."""
-    if len(values) < MIN_RUNS:
-        return None
-    positive = int((values > 0).sum())
-    return Evidence(*p_more(positive, len(values), share), f"in {positive} of {len(values)} draws; {text}")
 
 
 def _telling(shares: pd.Series) -> pd.Index:
@@ -49,7 +40,7 @@ def _above_a_few_steps(runs: pd.DataFrame, margin: float) -> Evidence | None:
         f"where ηλ_max > {BOUND}, {shares[largest].mean():.0%} diverged at {named(K=largest)} "
         f"and {shares[1].mean():.0%} at K = 1"
     )
-    return _in_most(shares[largest] - shares[1], margin, text)
+    return in_most(shares[largest] - shares[1], margin, text)
 
 
 def _more_than_the_product(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -71,7 +62,7 @@ def _more_than_the_product(runs: pd.DataFrame, margin: float) -> Evidence | None
         f"at {ends.index.unique('product').size} values of ηK that several pairs share, {shares['large'].mean():.0%} "
         f"diverged with the largest η and {shares['small'].mean():.0%} with the smallest, after equal times ηt"
     )
-    return _in_most(shares["large"] - shares["small"], margin, text)
+    return in_most(shares["large"] - shares["small"], margin, text)
 
 
 def _auc(runs: pd.DataFrame, column: str) -> float:
@@ -86,7 +77,7 @@ def _sharpness(runs: pd.DataFrame, margin: float) -> Evidence | None:
     draws = [whole[whole["run"] == run] for run in _telling(whole.groupby("run")["diverged"].mean())]
     sharpness, product = (pd.Series([_auc(draw, name) for draw in draws]) for name in ("eta_lambda_max", "eta_k"))
     text = f"mean AUC within a draw {sharpness.mean():.2f} for ηλ_max and {product.mean():.2f} for ηK"
-    return _in_most(sharpness - product, margin, text)
+    return in_most(sharpness - product, margin, text)
 
 
 CLAIMS = (

@@ -7,7 +7,7 @@ import pandas as pd
 
 from iterlin_lab.experiments.stability.settings import Scope
 from iterlin_lab.report.names import named, period_text
-from iterlin_lab.report.tables import markdown_table, outcome_columns
+from iterlin_lab.report.tables import diverging_columns, markdown_table, outcome_columns
 
 BOUND = 2  # on ηλ_max
 RANGES = {1: "K = 1", 10: "1 < K ≤ 10", np.inf: "K > 10"}
@@ -45,7 +45,6 @@ exact 95 % intervals; points of one η are drawn side by side.*"""
 
 
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:
-    shares = zip(*(100 * table[name] for name in ("share", "share_low", "share_high")), strict=True)
     return pd.DataFrame(
         {
             "η": table["learning_rate"].map("{:g}".format),
@@ -53,8 +52,7 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
             "ηK": [f"{product:.3g}" if np.isfinite(product) else "∞" for product in table["eta_k"]],
             "ηλ_max": table["eta_lambda_max"].map("{:.2g}".format),
             **outcome_columns(table),
-            "share": [f"{share:.0f} [{low:.0f}, {high:.0f}]" for share, low, high in shares],
-            "at the end": ["–" if pd.isna(value) else f"{100 * value:.1f}" for value in table["median_network_final"]],
+            **diverging_columns(table),
         }
     )
 

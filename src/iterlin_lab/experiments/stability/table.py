@@ -5,9 +5,9 @@ import pandas as pd
 
 from iterlin_lab.experiments.stability.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.statistics import bootstrap_counts, bootstrap_interval, exact_interval
+from iterlin_lab.statistics import bootstrap_counts, bootstrap_interval
 from iterlin_lab.tables import groups
-from iterlin_lab.tables.summaries import outcomes
+from iterlin_lab.tables.summaries import diverging
 
 BOUND = 2  # on ηλ_max, below which explicit descent on a quadratic is stable
 UP_TO = [1, 10, np.inf]  # the ends of ranges of K
@@ -44,12 +44,7 @@ def summarise_pairs(runs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for row, group in groups(runs, ["learning_rate", "K", "eta_k"]):
-        row |= {"eta_lambda_max": float(group["eta_lambda_max"].median()), "runs": len(group)}
-        row |= outcomes(group)
-        low, high = exact_interval(row["diverged"], row["runs"])
-        row |= {"share": row["diverged"] / row["runs"], "share_low": low, "share_high": high}
-        row["median_network_final"] = float(group["network_final"].median())
-        rows.append(row)
+        rows.append(row | {"eta_lambda_max": float(group["eta_lambda_max"].median())} | diverging(group))
     return pd.DataFrame(rows)
 
 

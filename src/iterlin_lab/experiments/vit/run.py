@@ -26,9 +26,10 @@ from iterlin_lab.settings import parse_period
 def recipe(scale: Scope, period: str, run: int) -> Recipe:
     """Gradient descent for all steps, whether the training set is fitted before or not: all K are read at one time."""
     own = scale.vit
-    made = make_recipe(
+    return make_recipe(
         scale,
         run,
+        seed=own.seed,
         solver={"name": "gradient_descent"},
         learning_rate=own.learning_rate,
         num_steps=own.num_steps,
@@ -39,7 +40,6 @@ def recipe(scale: Scope, period: str, run: int) -> Recipe:
         records_per_decade=own.records_per_decade,
         batch_size=None,
     )
-    return made._replace(seed=own.seed)
 
 
 def run(scale: Scope) -> dict[str, pd.DataFrame]:

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from iterlin_lab.nets.vit import Settings as ViT
-from iterlin_lab.settings.base import Compared, PerDecade, Positive, Seeds, Steps, Strict
-from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.base import Compared, PerDecade, Positive, Seed, Seeds, Steps, Strict
+from iterlin_lab.settings.shared import Shared, require_no_more
 
 
 class VisionTransformer(Strict):
@@ -15,7 +15,7 @@ class VisionTransformer(Strict):
     Kernels are computed on `num_examples` training inputs.
     """
 
-    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    seed: Seed
     net: ViT
     learning_rate: Positive
     num_steps: Steps
@@ -33,6 +33,4 @@ class Scope(Shared):
 
 def check(scale: Scope) -> None:
     """**Raises**: `ValueError` if the section does not fit what it is run with."""
-    own, there_are = scale.vit.num_examples, scale.data.num_train
-    if own > there_are:
-        raise ValueError(f"vit.num_examples is {own}, more than data.num_train, which is {there_are}")
+    require_no_more("vit.num_examples", scale.vit.num_examples, scale.data.num_train)

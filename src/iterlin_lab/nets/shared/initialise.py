@@ -33,8 +33,9 @@ def initialise(model: Model, name: str, key: Array) -> Model:
         raise ValueError(f"unknown initialisation {name!r}; known are {', '.join(INITIALISERS)}")
     for path, node in jax.tree_util.tree_leaves_with_path(model, is_leaf=_is_known):
         if eqx.is_inexact_array(node):
+            known = ", ".join(f"{kind.__module__}.{kind.__name__}" for kind in (*LAYERS, *NORMS))
             raise ValueError(
-                f"initialise knows {', '.join(f'{layer.__module__}.{layer.__name__}' for layer in LAYERS)} alone, and "
+                f"initialise knows {known} alone, and "
                 f"not the layer of the parameter {jax.tree_util.keystr(path)}: draw it before, or build it of these"
             )
 
