@@ -1,13 +1,15 @@
 """Validate all parameters, and trace the network at its true shapes, before anything is computed."""
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.memory import limit_workers
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, *_ = begin_stage()
+    scale = read_scale()
+    begin_stage(scale)
     from iterlin_lab.planning.memory import require
     from iterlin_lab.planning.trace import trace
 

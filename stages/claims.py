@@ -2,14 +2,16 @@
 
 import json
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.outputs import read_tables, verdicts
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, *_ = begin_stage()
+    scale = read_scale()
+    begin_stage(scale)
     layout = Layout(scale.name)
     claims = verdicts(scale, read_tables(layout))
     short = {"verdict": {name: row["verdict"] for name, row in claims.items()}}  # enough for DVC's metrics

@@ -2,16 +2,18 @@
 
 from pathlib import Path
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.experiments.experiment import Experiment
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.results import FLOATS
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, address, (name, *part) = begin_stage()
+    scale = read_scale()
+    address, (name, *part) = begin_stage(scale)
     experiment = EXPERIMENTS[name]
     cells = {cell.path: cell.recipes for cell in experiment.cells(scale) if cell.stage == address}
     if cells:

@@ -2,15 +2,17 @@
 
 from pathlib import Path
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.figures.vega import coloured, page
 from iterlin_lab.files import whole_folder, write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.outputs import read_tables
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, *_ = begin_stage()
+    scale = read_scale()
+    begin_stage(scale)
     layout = Layout(scale.name)
     known = read_tables(layout)
     tables = {}

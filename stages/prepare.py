@@ -1,12 +1,14 @@
 """Load a data set once, into one file, and describe it: the scale's, or an experiment's own."""
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.data.prepare import prepare
 from iterlin_lab.layout import Layout
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, _, own = begin_stage()
+    scale = read_scale()
+    _, own = begin_stage(scale)
     layout = Layout(scale.name)
     if own:
         (experiment,) = own

@@ -2,13 +2,15 @@
 
 import json
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, *_ = begin_stage()
+    scale = read_scale()
+    begin_stage(scale)
     from iterlin_lab.runs.regime import find_regime
 
     layout = Layout(scale.name)

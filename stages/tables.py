@@ -2,15 +2,17 @@
 
 import json
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import whole_folder, write_text
 from iterlin_lab.layout import Layout
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 from iterlin_lab.tables.cells import write
 
 
 def main() -> None:
-    scale, *_ = begin_stage()
+    scale = read_scale()
+    begin_stage(scale)
     layout, tables, metrics = Layout(scale.name), {}, {}
     for experiment in chosen(scale):
         tables |= experiment.tables(scale)

@@ -1,14 +1,16 @@
 """Show the report in MLflow, beside the results."""
 
+from iterlin_lab.config import read_scale
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.mlflow.cells import find_sweep
 from iterlin_lab.mlflow.sync import sync
-from iterlin_lab.stage import begin_stage
+from iterlin_lab.runs.stage import begin_stage
 
 
 def main() -> None:
-    scale, *_ = begin_stage()
+    scale = read_scale()
+    begin_stage(scale)
     sync(scale)
     write_text(Layout(scale.name).tracked_report, find_sweep(scale).report_hash + "\n")
 

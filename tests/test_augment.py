@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iterlin import Every, Linearised, cross_entropy, functional, sgd, train
-from iterlin_lab.data.augment import AUGMENTATIONS, crops, flips
+from iterlin_lab.runs.augment import AUGMENTATIONS, crops, flips
 from iterlin_lab.settings.base import AUGMENTATIONS as NAMES
 from tests.problems import classification, mlp, same
 

@@ -10,8 +10,8 @@ import pytest
 from iterlin_lab.data.card import describe
 from iterlin_lab.data.originals import read_cifar10, read_mnist
 from iterlin_lab.data.sets import DATA_SETS
-from iterlin_lab.data.splits import draw_splits
 from iterlin_lab.runs.recipes import REGIME, RESULT
+from iterlin_lab.runs.splits import draw_splits
 from iterlin_lab.runs.training import keys
 from tests.clone import ROOT, Clone
 

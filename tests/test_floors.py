@@ -18,7 +18,7 @@ FLOORS = (
     ("experiments",),
     ("config", "outputs"),
     ("dvc", "planning", "mlflow"),
-    ("stage", "commands", "cli"),
+    ("commands", "cli"),
 )
 FLOOR = {name: height for height, names in enumerate(FLOORS) for name in names}
 FILES = sorted(path.relative_to(LAB) for path in LAB.rglob("*.py") if path != LAB / "__init__.py")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iterlin_lab.data.splits import draw_splits
+from iterlin_lab.runs.splits import draw_splits
 from iterlin_lab.tables import ACCURACIES, mean_curves, summarise
 from iterlin_lab.tables.summaries import interval
 

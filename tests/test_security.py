@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-from iterlin_lab.data.splits import read_data
 from iterlin_lab.runs import workers as runtime
+from iterlin_lab.runs.splits import read_data
 from tests.clone import ROOT, Clone
 
 CODE = [path for folder in ("src", "stages", "benchmarks") for path in (ROOT / folder).rglob("*.py")]

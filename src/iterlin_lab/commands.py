@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from iterlin_lab.config import ParamsError, Scale, load
+from iterlin_lab.config import Scale, read_scale
 from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.jobs import reproduce, stop
 from iterlin_lab.dvc.status import ran_before
@@ -28,10 +28,7 @@ def main() -> None:
             command.add_argument("names", nargs="*", metavar="NAME", help="these experiments alone, and what they need")
     command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
     arguments = vars(parser.parse_args())
-    try:
-        scale = load().scale
-    except ParamsError as error:
-        sys.exit(str(error))
+    scale = read_scale()
     repair_files()
     arguments.pop("run")(scale, **arguments)
 

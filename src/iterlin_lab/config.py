@@ -1,5 +1,6 @@
 """params.yaml, checked: a wrong value is one line that names its key, before anything is computed."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,6 +83,14 @@ def load(path: Path = PARAMS) -> Params:
         return Params.model_validate(_read(path))
     except ValidationError as error:
         raise ParamsError("\n".join(_line(path, item) for item in error.errors())) from None
+
+
+def read_scale() -> Scale:
+    """The settings that apply. Where params.yaml is wrong, the process ends with a line an error."""
+    try:
+        return load().scale
+    except ParamsError as error:
+        sys.exit(str(error))
 
 
 def _read(path: Path) -> Any:

@@ -121,7 +121,7 @@ from pathlib import Path
 import jax, numpy as np
 from iterlin_lab.config import load as load_params
 from iterlin import accuracy
-from iterlin_lab.data.splits import draw_splits
+from iterlin_lab.runs.splits import draw_splits
 from iterlin_lab.runs.training import keys
 from iterlin_lab.nets.shared.saved import load
 scale, data = load_params().scale, dict(np.load("data/smoke.npz"))

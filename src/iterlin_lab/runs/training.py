@@ -32,15 +32,15 @@ from iterlin import (
     train_many,
 )
 from iterlin._linearise import block_size
-from iterlin_lab.data.augment import AUGMENTATIONS
-from iterlin_lab.data.splits import Split, draw_splits, read_data
 from iterlin_lab.files import durable
 from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
+from iterlin_lab.runs.augment import AUGMENTATIONS
 from iterlin_lab.runs.recipes import RESULT, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
+from iterlin_lab.runs.splits import Split, draw_splits, read_data
 from iterlin_lab.runs.store import kept
 from iterlin_lab.runs.workers import checkpoint_interval
 from iterlin_lab.settings.solvers import solver_of
@@ -48,8 +48,8 @@ from iterlin_lab.settings.solvers import solver_of
 CODE = (
     "iterlin",
     "iterlin_lab/nets/shared",
-    "iterlin_lab/data/augment.py",
-    "iterlin_lab/data/splits.py",
+    "iterlin_lab/runs/augment.py",
+    "iterlin_lab/runs/splits.py",
     "iterlin_lab/runs/training.py",
 )
 SOLVER = "iterlin_lab/settings/solvers/{}.py"  # by its name

@@ -14,12 +14,12 @@ import pandas as pd
 from iterlin import functional
 from iterlin._records import log_spaced_steps
 from iterlin._similarity import kernel_alignment, kernel_distance, linear_cka
-from iterlin_lab.data.splits import draw_splits, read_data
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.filters.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.saved import load
 from iterlin_lab.runs.results import snapshots
+from iterlin_lab.runs.splits import draw_splits, read_data
 from iterlin_lab.runs.training import keys
 from iterlin_lab.runs.workers import side_by_side
 from iterlin_lab.settings import parse_period

@@ -12,10 +12,10 @@ import pandas as pd
 from jaxtyping import Array
 
 from iterlin import Every, Flow, Linearised, Never, cross_entropy, functional, sgd, train
-from iterlin_lab.data.splits import read_data
 from iterlin_lab.experiments.flow_check.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.memory import limit_workers
+from iterlin_lab.runs.splits import read_data
 from iterlin_lab.runs.store import kept_rows
 from iterlin_lab.runs.training import code_of, digests, initial, keys
 from iterlin_lab.runs.workers import side_by_side

@@ -19,13 +19,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from iterlin._blocks import in_chunks
-from iterlin_lab.data.splits import draw_splits, read_data
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.probes.settings import Probes, Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.saved import load
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.results import snapshots
+from iterlin_lab.runs.splits import draw_splits, read_data
 from iterlin_lab.runs.store import kept_rows
 from iterlin_lab.runs.training import code_of, digests, keys
 from iterlin_lab.runs.workers import side_by_side

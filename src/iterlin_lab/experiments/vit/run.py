@@ -11,13 +11,13 @@ import pandas as pd
 
 from iterlin import empirical_ntk, functional
 from iterlin._similarity import kernel_distance
-from iterlin_lab.data.splits import draw_splits, read_data
 from iterlin_lab.experiments.vit.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.saved import load
 from iterlin_lab.runs.cells import train_all
 from iterlin_lab.runs.recipes import Recipe, make_recipe
 from iterlin_lab.runs.results import snapshot
+from iterlin_lab.runs.splits import draw_splits, read_data
 from iterlin_lab.runs.training import keys
 from iterlin_lab.runs.workers import side_by_side
 from iterlin_lab.settings import parse_period

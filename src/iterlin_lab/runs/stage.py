@@ -4,27 +4,22 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-from iterlin_lab.config import ParamsError, load
 from iterlin_lab.files import alone
 from iterlin_lab.runs.stopping import explain_failures, stop_with_a_word, stop_with_parent
 from iterlin_lab.runs.workers import CHECKPOINT_SECONDS, prepare_jax, whole_number
+from iterlin_lab.settings.shared import Shared
 
 _HELD = ExitStack()  # what a stage holds until its process ends
 
 
-def begin_stage() -> tuple[Any, str, list[str]]:
-    """The parameters; the stage, as DVC names it in `DVC_STAGE`; and what that names after `stage@scale`.
+def begin_stage(scale: Shared) -> tuple[str, list[str]]:
+    """The stage, as DVC names it in `DVC_STAGE`, and what that names after `stage@scale`.
 
     Also fixes what the processes of this stage inherit (`prepare_jax`). XLA's bytes change with the number of threads
     of its pool, so that number is a parameter and not the machine's. One process at a time is in a stage: what a DVC
     that was killed has left behind ends first.
     """
-    try:
-        scale = load().scale
-    except ParamsError as error:
-        sys.exit(str(error))
     stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
     name, *cell = item.split("-")
     if name != scale.name:
@@ -36,4 +31,4 @@ def begin_stage() -> tuple[Any, str, list[str]]:
     whole_number(CHECKPOINT_SECONDS, 0, smallest=0)  # its workers take it
     _HELD.enter_context(alone(Path(".cache/stages") / f"{address}.lock", "this stage"))
     prepare_jax(scale)
-    return scale, address, cell
+    return address, cell
