@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from benchmarks.problems import CLASSES, LeNetProblem
+from benchmarks.problems import CLASSES, LeNetProblem, Problem, ResNetProblem
 from iterlin import (
     ClosedForm,
     Flow,
@@ -21,26 +21,22 @@ from iterlin import (
 )
 from iterlin._batches import FullBatch, MiniBatch
 from iterlin._losses import Loss
-from iterlin._problem import Problem
+from iterlin._problem import Problem as LazyProblem
 from iterlin._schedules import OnNetwork
 from iterlin._start import initial_state
 from iterlin._state import Stop
-from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.shared.convolution import DIMENSIONS
 
 RATE = 1e-3
 DESCENT, LAZY = sgd(RATE), Never()
 
 
-def network(problem: LeNetProblem):
+def network(problem: Problem):
     """θ, f(θ, x), x and y."""
-    channels = (problem.channels, problem.channels)
-    settings = {"kernel": problem.kernel, "padding": problem.padding, "widths": problem.widths}
-    model = LeNet(problem.shape, CLASSES, channels=channels, **settings, key=jax.random.key(0))
-    return *functional(model), *map(jnp.asarray, problem.data())
+    return *functional(problem.model(jax.random.key(0))), *map(jnp.asarray, problem.data())
 
 
-def looped(step: Callable, problem: LeNetProblem, *arguments) -> Callable[[], None]:
+def looped(step: Callable, problem: Problem, *arguments) -> Callable[[], None]:
     """The problem's steps in one compiled loop, as training runs them: their number is data, else XLA unrolls one."""
     run = jax.jit(lambda steps, first, *rest: jax.lax.fori_loop(0, steps, lambda _, p: step(p, *rest), first))
     return lambda: jax.block_until_ready(run(problem.steps, *arguments))
@@ -67,14 +63,14 @@ def linearised_of(fn: Callable) -> Callable:
     return step
 
 
-def plain(problem: LeNetProblem) -> Callable[[], None]:
+def plain(problem: Problem) -> Callable[[], None]:
     """Gradient descent with the package's layers."""
     params, fn, x, y = network(problem)
     return looped(plain_of(fn), problem, params, x, y)
 
 
 def linearised(
-    problem: LeNetProblem,
+    problem: Problem,
     *,
     schedule: Schedule = LAZY,
     hoisted: bool = False,
@@ -87,41 +83,49 @@ def linearised(
     batches = FullBatch() if hoisted else MiniBatch(jax.random.key(0), size, size)
     bound = jnp.asarray(jnp.inf, jnp.float32)
     targets = jax.nn.one_hot(y, CLASSES) if loss is squared_error else y
-    lazy = Problem(fn, loss, batches, x, targets, jnp.zeros((), jnp.float32), bound)
+    lazy = LazyProblem(fn, loss, batches, x, targets, jnp.zeros((), jnp.float32), bound)
     state, stop = initial_state(lazy, params, solver, schedule), Stop(problem.steps, problem.steps, problem.steps)
     return lambda: jax.block_until_ready(solver.advance(lazy, schedule, state, stop).params)
 
 
-def hoisted(problem: LeNetProblem) -> Callable[[], None]:
+def hoisted(problem: Problem) -> Callable[[], None]:
     """Full batches in one phase: the primal is computed once."""
     return linearised(problem, hoisted=True)
 
 
-def every_step(problem: LeNetProblem) -> Callable[[], None]:
+def every_step(problem: Problem) -> Callable[[], None]:
     """Full batches with K = 1: a phase a step."""
     return linearised(problem, schedule=OnNetwork(), hoisted=True)
 
 
-def flow(problem: LeNetProblem) -> Callable[[], None]:
+def flow(problem: Problem) -> Callable[[], None]:
     """Gradient flow in place of the steps of a phase."""
     return linearised(problem, solver=Flow(RATE), hoisted=True)
 
 
-def squared(problem: LeNetProblem) -> Callable[[], None]:
+def squared(problem: Problem) -> Callable[[], None]:
     """The steps of a phase with squared error."""
     return linearised(problem, loss=squared_error, hoisted=True)
 
 
-def closed_form(problem: LeNetProblem) -> Callable[[], None]:
+def closed_form(problem: Problem) -> Callable[[], None]:
     """The same in closed form, with the kernel and its eigendecomposition."""
     return linearised(problem, loss=squared_error, solver=ClosedForm(RATE), hoisted=True)
 
 
-def stock(params, x):
+def stock_convolution(layer, x):
+    """`lax.conv_general_dilated`."""
+    size, strides = len(layer.weight), (layer.stride, layer.stride)
+    around = [((size - 1) // 2, size // 2)] * 2 if layer.padding == "SAME" else "VALID"
+    x = jax.lax.conv_general_dilated(x, layer.weight, strides, around, dimension_numbers=DIMENSIONS)
+    return x + layer.bias
+
+
+def stock_lenet(params, x):
     """The network from `lax.conv_general_dilated` and `lax.reduce_window`."""
     for layer in params.convolutions:
-        x = jax.lax.conv_general_dilated(x, layer.weight, (1, 1), "VALID", dimension_numbers=DIMENSIONS)
-        x = jax.lax.reduce_window(x + layer.bias, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        x = stock_convolution(layer, x)
+        x = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
         x = jax.nn.relu(x)
     x = x.reshape(len(x), -1)
     for layer in params.dense[:-1]:
@@ -129,19 +133,33 @@ def stock(params, x):
     return x @ params.dense[-1].weight.T + params.dense[-1].bias
 
 
-def stock_plain(problem: LeNetProblem) -> Callable[[], None]:
+def stock_resnet(params, x):
+    """The network from `lax.conv_general_dilated`."""
+    x = jax.nn.relu(stock_convolution(params.stem.convolution, x))
+    for block in params.blocks:
+        branch = jax.nn.relu(stock_convolution(block.first.convolution, x))
+        branch = stock_convolution(block.second.convolution, branch)
+        x = stock_convolution(block.shortcut.convolution, x) if block.shortcut else x
+        x = jax.nn.relu(x + block.scale * branch)
+    return x.mean((1, 2)) @ params.head.weight.T + params.head.bias
+
+
+STOCK = {LeNetProblem: stock_lenet, ResNetProblem: stock_resnet}
+
+
+def stock_plain(problem: Problem) -> Callable[[], None]:
     """Gradient descent with stock layers."""
     params, _, x, y = network(problem)
-    return looped(plain_of(stock), problem, params, x, y)
+    return looped(plain_of(STOCK[type(problem)]), problem, params, x, y)
 
 
-def stock_linearised(problem: LeNetProblem) -> Callable[[], None]:
+def stock_linearised(problem: Problem) -> Callable[[], None]:
     """`jax.linearize` by hand with stock layers."""
     params, _, x, y = network(problem)
-    return looped(linearised_of(stock), problem, (params, params), x, y)
+    return looped(linearised_of(STOCK[type(problem)]), problem, (params, params), x, y)
 
 
-def arithmetic(problem: LeNetProblem, input_gradients: int, others: int) -> Callable[[], None]:
+def arithmetic(problem: Problem, input_gradients: int, others: int) -> Callable[[], None]:
     """Square matrix products with as many operations as the step's: the floor of its time."""
     size = 4096 if jax.default_backend() == "gpu" else 1024
     products = problem.steps * problem.flops(input_gradients, others) / (2 * size**3)

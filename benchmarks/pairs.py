@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
 from benchmarks import torch_steps as pt
-from benchmarks.problems import DIGITS, FULL, LONG, MINI, NARROW, PAPER, PHASE, SMALL, LeNetProblem
+from benchmarks.problems import DIGITS, FULL, LONG, MINI, NARROW, PAPER, PHASE, RESNET, SMALL, VIT, Problem
 
 
 class Side(NamedTuple):
     """`build(problem)` returns a function that takes the problem's steps and waits for them."""
 
-    build: Callable[[LeNetProblem], Callable[[], None]]
-    problem: LeNetProblem
+    build: Callable[[Problem], Callable[[], None]]
+    problem: Problem
 
 
 class Pair(NamedTuple):
@@ -24,7 +24,7 @@ class Pair(NamedTuple):
     other: Side
 
 
-def on(problem: LeNetProblem, name: str, ours: Callable, other: Callable) -> Pair:
+def on(problem: Problem, name: str, ours: Callable, other: Callable) -> Pair:
     """A pair on one problem."""
     return Pair(f"{problem.name}: {name}", Side(ours, problem), Side(other, problem))
 
@@ -71,6 +71,21 @@ GROUPS: dict[str, list[Pair]] = {
     "scaling": [
         Pair("linearised: 256 examples / 64", Side(jx.linearised, MINI), Side(jx.linearised, SMALL)),
         Pair("linearised: 50 channels / 25", Side(jx.linearised, MINI), Side(jx.linearised, NARROW)),
+    ],
+    "residual": [
+        on(RESNET, "linearised / plain", jx.linearised, jx.plain),
+        on(RESNET, "plain / stock jax", jx.plain, jx.stock_plain),
+        on(RESNET, "plain / PyTorch", jx.plain, pt.plain),
+        on(RESNET, "linearised / PyTorch", jx.linearised, pt.linearised),
+        on(RESNET, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
+        on(RESNET, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
+    ],
+    "transformer": [
+        on(VIT, "linearised / plain", jx.linearised, jx.plain),
+        on(VIT, "plain / PyTorch", jx.plain, pt.plain),
+        on(VIT, "linearised / PyTorch", jx.linearised, pt.linearised),
+        on(VIT, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
+        on(VIT, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
     ],
     # Too large for a CPU: only when asked for.
     "gpu": [

@@ -1,7 +1,9 @@
 """The problems whose steps are timed: random data, since a step costs the same on any."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -9,16 +11,13 @@ CLASSES = 10
 
 
 @dataclass(frozen=True)
-class LeNetProblem:
-    """The papers' LeNet or a smaller one; a step sees `batch` examples."""
+class Problem:
+    """A network on images; a step sees `batch` of them."""
 
     name: str
     batch: int
     shape: tuple[int, int, int] = (32, 32, 3)
     channels: int = 50
-    kernel: int = 5
-    padding: str = "VALID"
-    widths: tuple[int, int] = (120, 84)
     steps: int = 1  # that are timed together
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
@@ -26,6 +25,28 @@ class LeNetProblem:
         rng = np.random.default_rng(0)
         x = rng.standard_normal((self.batch, *self.shape), dtype=np.float32)
         return x, rng.integers(0, CLASSES, self.batch, dtype=np.int32)
+
+    def model(self, key: Any) -> Any:
+        """The network as an equinox module."""
+        raise NotImplementedError
+
+    def layers(self) -> Iterator[int]:
+        """How many products of two numbers each layer takes for one image."""
+        raise NotImplementedError
+
+    def flops(self, input_gradients: int, others: int) -> int:
+        """Arithmetic of a step: `others` products in each layer, and `input_gradients` more after the first."""
+        first, *rest = self.layers()
+        return 2 * self.batch * (others * (first + sum(rest)) + input_gradients * sum(rest))
+
+
+@dataclass(frozen=True)
+class LeNetProblem(Problem):
+    """The papers' LeNet or a smaller one."""
+
+    kernel: int = 5
+    padding: str = "VALID"
+    widths: tuple[int, int] = (120, 84)
 
     def sizes(self) -> list[int]:
         """The heights (and widths) of the feature maps after each convolution and each pooling."""
@@ -36,14 +57,72 @@ class LeNetProblem:
             size //= 2
         return found
 
-    def flops(self, input_gradients: int, others: int) -> int:
-        """Arithmetic of a step: `others` products in each layer, and `input_gradients` more after the first."""
+    def model(self, key: Any) -> Any:
+        from iterlin_lab.nets.lenet.module import LeNet
+
+        channels = (self.channels, self.channels)
+        settings = {"kernel": self.kernel, "padding": self.padding, "widths": self.widths}
+        return LeNet(self.shape, CLASSES, channels=channels, **settings, key=key)
+
+    def layers(self) -> Iterator[int]:
         first, _, second, last = self.sizes()
-        patch = self.kernel**2 * self.channels
-        layers = [first**2 * self.kernel**2 * self.shape[2] * self.channels, second**2 * patch * self.channels]
-        dense = (last**2 * self.channels, *self.widths, CLASSES)
-        layers += [a * b for a, b in itertools.pairwise(dense)]
-        return 2 * self.batch * (others * sum(layers) + input_gradients * sum(layers[1:]))
+        yield first**2 * self.kernel**2 * self.shape[2] * self.channels
+        yield second**2 * self.kernel**2 * self.channels**2
+        yield from (a * b for a, b in itertools.pairwise((last**2 * self.channels, *self.widths, CLASSES)))
+
+
+@dataclass(frozen=True)
+class ResNetProblem(Problem):
+    """NET-RESNET without BatchNorm: strided and 1×1 convolutions beside the usual ones."""
+
+    channels: int = 64
+    blocks: tuple[int, ...] = (2, 2, 2, 2)
+
+    def model(self, key: Any) -> Any:
+        from iterlin_lab.nets.resnet.module import ResNet
+
+        return ResNet(self.shape, CLASSES, channels=self.channels, blocks=self.blocks, with_norm=False, key=key)
+
+    def layers(self) -> Iterator[int]:
+        size, before = self.shape[0], self.channels
+        yield size**2 * 9 * self.shape[2] * before
+        for stage, number in enumerate(self.blocks):
+            out = self.channels * 2**stage
+            size = -(-size // 2) if stage else size
+            for _ in range(number):
+                yield from (size**2 * 9 * before * out, size**2 * 9 * out**2)
+                if before != out:
+                    yield size**2 * before * out
+                before = out
+        yield before * CLASSES
+
+
+@dataclass(frozen=True)
+class ViTProblem(Problem):
+    """NET-VIT: what `channels` are to a convolution, `width` is to a token."""
+
+    channels: int = 192
+    patch: int = 4
+    heads: int = 3
+    depth: int = 6
+
+    @property
+    def tokens(self) -> int:
+        """Squares of an image."""
+        return (self.shape[0] // self.patch) ** 2
+
+    def model(self, key: Any) -> Any:
+        from iterlin_lab.nets.vit.module import ViT
+
+        settings = {"width": self.channels, "heads": self.heads, "hidden": 4 * self.channels, "depth": self.depth}
+        return ViT(self.shape, CLASSES, patch=self.patch, **settings, key=key)
+
+    def layers(self) -> Iterator[int]:
+        tokens, width = self.tokens, self.channels
+        yield tokens * self.patch**2 * self.shape[2] * width
+        for _ in range(self.depth):
+            yield from (4 * tokens * width**2, 2 * tokens**2 * width, 8 * tokens * width**2)
+        yield width * CLASSES
 
 
 MINI = LeNetProblem("LeNet, mini-batch 256", 256)
@@ -51,6 +130,10 @@ FULL = LeNetProblem("LeNet, full batch 1024", 1024)
 PAPER = LeNetProblem("LeNet, full batch 45000", 45000)
 SMALL = LeNetProblem("LeNet, 64 examples", 64, steps=2)
 NARROW = LeNetProblem("LeNet, 25 channels, 256 examples", 256, channels=25)
-PHASE = LeNetProblem("digits, a phase of 5000 steps", 150, (8, 8, 1), 8, 3, "SAME", (64, 32), steps=5000)
+PHASE = LeNetProblem(
+    "digits, a phase of 5000 steps", 150, (8, 8, 1), 8, steps=5000, kernel=3, padding="SAME", widths=(64, 32)
+)
 LONG = replace(PHASE, name="digits, a phase of 500000 steps", steps=500_000)
-DIGITS = LeNetProblem("digits, full batch 150", 150, (8, 8, 1), 8, 3, "SAME", (64, 32), steps=100)
+DIGITS = replace(PHASE, name="digits, full batch 150", steps=100)
+RESNET = ResNetProblem("ResNet-18, mini-batch 32", 32)
+VIT = ViTProblem("ViT, mini-batch 32", 32)

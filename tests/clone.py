@@ -1,12 +1,18 @@
 """A copy of the project in a folder of its own, and what a user does in it."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from iterlin_lab.config import STAGES
+from iterlin_lab.experiments import EXPERIMENTS
+
+SWEEP = ("k_sweep", "tgn_baseline", "sensitivity")  # experiments enough for most that a pipeline can do, in little time
 ROOT = Path(__file__).parent.parent
 
 
@@ -25,12 +31,18 @@ def run_in(folder: Path, *command: str, check: bool = True, **settings: str) -> 
     return done
 
 
+def chosen(experiments: Sequence[str]) -> str:
+    """The line of params.yaml that leaves all other experiments out; none if none are given."""
+    by_stage = {stage: [name for name in experiments if EXPERIMENTS[name].stage == stage] for stage in STAGES}
+    return f"\n  experiments: {json.dumps(by_stage)}" if experiments else ""
+
+
 class Clone:
-    """The project as it is in the working tree, as a repository with one commit."""
+    """The working tree as a repository with one commit, in which params.yaml has these experiments, or all."""
 
     first: frozenset[str] = frozenset()  # the stages of the first run
 
-    def __init__(self, folder: Path, preset: str):
+    def __init__(self, folder: Path, preset: str, *experiments: str):
         self.folder = folder
         self.preset = preset
         listed = subprocess.run(
@@ -41,7 +53,7 @@ class Clone:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         (folder / "dvc.lock").unlink(missing_ok=True)
-        self.edit("  <<: *laptop", f"  <<: *{preset}")
+        self.edit("  <<: *laptop", f"  <<: *{preset}{chosen(experiments)}")
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         self.commit()
 

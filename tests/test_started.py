@@ -45,3 +45,18 @@ def test_what_else_the_machine_does_is_not_in_the_estimate():
 
 def test_hours_add_up():
     assert plan.hours([{"hours": 0.25}, {"hours": 1.5}]) == 1.75
+
+
+@pytest.mark.parametrize(
+    ("hours", "text"), [(0.5, "30 min"), (1.9, "114 min"), (30, "30 h"), (100, "4 days"), (2.4045061e9, "274,487 years")]
+)
+def test_times_are_in_units_that_people_use(hours, text):
+    assert plan._time(hours) == text
+
+
+def test_the_cost_of_a_step_is_forgotten_and_the_need_of_memory_is_not(folder):
+    plan.ESTIMATES.mkdir(parents=True)
+    for name in ("step-1.json", "memory-1.json"):
+        (plan.ESTIMATES / name).write_text("{}")
+    plan.forget_steps()
+    assert [path.name for path in plan.ESTIMATES.iterdir()] == ["memory-1.json"]

@@ -13,7 +13,7 @@ from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone
 from iterlin_lab.layout import Layout
-from iterlin_lab.planning.plan import cells_of, hours, make_plan, not_estimated, pending, table
+from iterlin_lab.planning.plan import cells_of, forget_steps, hours, make_plan, not_estimated, pending, table
 from iterlin_lab.runs.stopping import stop_with_a_word
 
 
@@ -39,7 +39,8 @@ def check(scale: Scale) -> None:
 
 
 def plan(scale: Scale) -> None:
-    """say how long the training may take here, and how much memory and disk"""
+    """say how long the training may take here, and how much memory and disk; what a step costs is measured afresh"""
+    forget_steps()
     print(table(make_plan(scale), not_estimated(scale)))
 
 

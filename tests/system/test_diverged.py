@@ -13,7 +13,7 @@ from iterlin_lab.experiments.sensitivity.section import diverged
 from iterlin_lab.experiments.sensitivity.table import diverged_runs
 from iterlin_lab.figures.panels import CROSS
 from iterlin_lab.report.names import period_text
-from tests.clone import Clone
+from tests.clone import SWEEP, Clone
 
 CAUSE = 'ηλ_max = 5.3 is above 2: explicit steps are unstable, so lower it; "below" 2'
 RUNS = pd.DataFrame(
@@ -67,7 +67,7 @@ def test_a_curve_has_a_cross_where_it_loses_a_run(number, expected):
 
 
 def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
-    clone = Clone(tmp_path, "smoke")
+    clone = Clone(tmp_path, "smoke", *SWEEP, "adam", "damp_ce")
     clone.edit("{rule: stable, stability: 1.0, num_seeds: 3}", "{rule: fixed, learning_rate: 1.0e5}")
     clone.edit(
         "{name: adam, learning_rate: 5.0e-3, tolerance: 0.1}",

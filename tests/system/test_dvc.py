@@ -15,7 +15,7 @@ from PIL import Image
 from iterlin_lab.figures.style import colour
 from iterlin_lab.figures.vega import coloured
 from iterlin_lab.report.names import label
-from tests.clone import ROOT, Clone
+from tests.clone import ROOT, SWEEP, Clone
 
 DOCS = (ROOT / "docs/dvc.md").read_text()
 BLOCKS = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
@@ -25,7 +25,7 @@ USER = {f"GIT_{role}_{name}": "t@t" for role in ("AUTHOR", "COMMITTER") for name
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    clone = Clone(tmp_path_factory.mktemp("dvc") / "clone", "smoke")
+    clone = Clone(tmp_path_factory.mktemp("dvc") / "clone", "smoke", *SWEEP)
     clone.edit('{factors: ["0.5", "2"], periods: ["1", "10"]', '{factors: ["2"], periods: ["1", "10"]')  # saves seconds
     clone.repro()
     clone.commit()

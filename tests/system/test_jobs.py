@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.clone import Clone
+from tests.clone import SWEEP, Clone
 
 UP_TO_DATE = "Data and pipelines are up to date."
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    clone = Clone(tmp_path_factory.mktemp("jobs"), "smoke")
+    clone = Clone(tmp_path_factory.mktemp("jobs"), "smoke", *SWEEP, "mnist", "kernel_limit", "staircase")
     clone.edit('"10", "inf"], num_seeds: 2}', '"10"], num_seeds: 2}')
     return clone
 
@@ -46,16 +46,8 @@ def test_some_experiments_run_with_what_they_need_and_a_wrong_name_is_one_line(t
     assert done.stderr.startswith("there is no experiment 'admm', but k_sweep, ")
 
 
-TWO = """
-  experiments:
-    {sweep: [], rescaled: [], finer: [], train: [], train_net: [], train_own: [], measure: [],
-     toy: [kernel_limit, staircase]}
-"""
-
-
 def test_what_params_yaml_leaves_out_is_nowhere(tmp_path):
-    clone = Clone(tmp_path, "smoke")
-    clone.edit("scale:\n  <<: *smoke\n", "scale:\n  <<: *smoke" + TWO)
+    clone = Clone(tmp_path, "smoke", "kernel_limit", "staircase")
     clone.run("iterlin", "repro")
     report = clone.folder / "reports/smoke"
     assert {path.stem.split("_")[0] for path in (report / "tables").iterdir()} == {"kernel", "staircase"}

@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from tests.clone import Clone
+from tests.clone import SWEEP, Clone
 from tests.system.kills import ENOUGH, below, command_of, kills, start, trainers, until_it_ends
 
 CELL = "results/smoke/k_sweep/10"
@@ -22,7 +22,7 @@ UP_TO_DATE = "Data and pipelines are up to date."
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """A cell that trains for seconds, on mini-batches, with all that it reads; and what comes out undisturbed."""
-    clone = Clone(tmp_path_factory.mktemp("killed"), "smoke")
+    clone = Clone(tmp_path_factory.mktemp("killed"), "smoke", *SWEEP, "kernel_limit", "staircase")
     clone.edit('first_record: 1, periods: ["1", "10", "inf"]', 'first_record: 1, periods: ["1", "10"]')
     clone.edit("gradient_descent}, num_steps: 300,", "gradient_descent}, num_steps: 20000,")
     clone.edit("batch_size: null, fit_loss: 0.1,", "batch_size: 20, fit_loss: 1.0e-9,")

@@ -231,6 +231,8 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
     done = clone.run("dvc", "repro", "-f", "-s", "track@smoke", MLFLOW_TRACKING_URI=address)
     assert f"warning: MLflow at {address} does not show everything" in done.stderr
     assert "Try `iterlin sync` later" in done.stderr
+    done = clone.run("dvc", "repro", "-f", "-s", "track_report@smoke", MLFLOW_TRACKING_URI=address)
+    assert "warning: MLflow" not in done.stderr  # once is enough
     assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 14
 
 

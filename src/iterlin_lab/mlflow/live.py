@@ -83,10 +83,13 @@ def word(seconds: float) -> str | None:
 
 
 def main(name: str, since: str) -> None:
-    """Show the stage until it says that it has trained. A server that is down is asked again at each look."""
+    """Show the stage until it says that it has trained. A server that is down is asked again at each look.
+
+    After a failure at that address, which another stage has met, nothing is shown.
+    """
     stage = os.environ["DVC_STAGE"]
     said = word(float(os.environ.get("ITERLIN_LIVE_AFTER", AFTER)))
-    if said is not None:
+    if said is not None or place.failed_lately():
         return
     place.prepare_mlflow()
     run, warned = None, False

@@ -6,8 +6,9 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iterlin_lab.files import write_text
@@ -21,9 +22,11 @@ DEFAULTS = {
     "MLFLOW_LOGGING_LEVEL": "ERROR",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "15",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "5",
     "MLFLOW_ARTIFACT_UPLOAD_DOWNLOAD_TIMEOUT": "15",
 }
+
+AGAIN_AFTER = 3600.0  # seconds after a failure in which the stages of a pipeline do not ask that address again
 
 
 def uri() -> str:
@@ -37,9 +40,16 @@ def is_server() -> bool:
 
 
 def warn(text: str, error: Exception) -> None:
-    """One line about what went wrong; what a server says may hold control characters."""
+    """One line about what went wrong, which is noted; what a server says may hold control characters."""
+    with suppress(OSError):  # which may be what went wrong
+        _failure().touch()
     reason = "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split())[:200])
     print(f"warning: {text} ({reason})", file=sys.stderr, flush=True)
+
+
+def failed_lately() -> bool:
+    """Whether something went wrong at this address within `AGAIN_AFTER`, and nothing has gone well since then."""
+    return _failure().exists() and time.time() - _failure().stat().st_mtime < AGAIN_AFTER
 
 
 def prepare_mlflow() -> None:
@@ -69,6 +79,7 @@ def known() -> dict[str, str]:
 
 def remember(shown: dict[str, str]) -> None:
     """Note what is there, so that the next look need not ask."""
+    _failure().unlink(missing_ok=True)
     write_text(_note(), json.dumps({"database": _database(), "shown": shown}, indent=1))
 
 
@@ -79,6 +90,10 @@ def forget() -> None:
 
 def _note() -> Path:
     return FOLDER / f"{hashlib.sha256(uri().encode()).hexdigest()[:16]}.json"
+
+
+def _failure() -> Path:
+    return _note().with_suffix(".failed")
 
 
 def _database() -> str | None:

@@ -130,11 +130,11 @@ def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
     from tabulate import tabulate
 
     lines = [
-        (row["stage"], len(row["cells"]), row["runs"], _hours(row["hours"]), size(row["memory"]), size(row["disk"]))
+        (row["stage"], len(row["cells"]), row["runs"], _time(row["hours"]), size(row["memory"]), size(row["disk"]))
         for row in rows
     ]
     memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
-    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _hours(hours(rows)), size(memory), size(disk)))
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _time(hours(rows)), size(memory), size(disk)))
     names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
     drawn = tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
     return f"{drawn}\nNot estimated: {', '.join(left_out) or 'nothing'}"
@@ -175,7 +175,7 @@ def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
         "cores": os.cpu_count(),
         "jax": version("jax"),
     }
-    path = ESTIMATES / f"{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+    path = ESTIMATES / f"step-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
     if not path.exists():
         prepare_jax(scale)
         from iterlin_lab.planning.steps import estimate  # jax starts here
@@ -186,5 +186,14 @@ def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
     return json.loads(path.read_text())
 
 
-def _hours(hours: float) -> str:
-    return f"{60 * hours:.0f} min" if hours < 1 else f"{hours:,.0f} h"
+def forget_steps() -> None:
+    """What a step costs is measured afresh the next time."""
+    for path in ESTIMATES.glob("step-*.json"):
+        path.unlink()
+
+
+def _time(hours: float) -> str:
+    for unit, length in (("years", 24 * 365), ("days", 24), ("h", 1)):
+        if hours >= 2 * length:
+            return f"{hours / length:,.0f} {unit}"
+    return f"{60 * hours:.0f} min"
