@@ -16,7 +16,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "package" / "core").mkdir(parents=True)
     (tmp_path / "package" / "core" / "a.py").write_text("1")
     (tmp_path / "package" / "b.py").write_text("2")
-    scratch._code_digest.cache_clear()
+    scratch.code_digest.cache_clear()
     return tmp_path
 
 
@@ -48,7 +48,7 @@ def test_a_change_of_the_code_that_it_depends_on_and_of_no_other_computes_again(
     calls = []
     kept({}, ("core",), compute(calls))
     (folder / "package" / file).write_text("changed")
-    scratch._code_digest.cache_clear()
+    scratch.code_digest.cache_clear()
     kept({}, ("core",), compute(calls))
     assert len(calls) == count
 

@@ -48,7 +48,8 @@ def test_hours_add_up():
 
 
 @pytest.mark.parametrize(
-    ("hours", "text"), [(0.5, "30 min"), (1.9, "114 min"), (30, "30 h"), (100, "4 days"), (2.4045061e9, "274,487 years")]
+    ("hours", "text"),
+    [(0.5, "30 min"), (1.9, "114 min"), (30, "30 h"), (100, "4 days"), (2.4045061e9, "274,487 years")],
 )
 def test_times_are_in_units_that_people_use(hours, text):
     assert plan._time(hours) == text

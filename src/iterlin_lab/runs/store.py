@@ -100,7 +100,7 @@ def _move(folder: Path, entry: Path) -> None:
 
 
 def _entry(description: dict, code: tuple[str, ...]) -> Path:
-    return SCRATCH / _digest({"description": description, "code": _code_digest(code), "libraries": _versions()})
+    return SCRATCH / _digest({"description": description, "code": code_digest(code), "libraries": versions(LIBRARIES)})
 
 
 def _digest(key: object) -> str:
@@ -108,7 +108,8 @@ def _digest(key: object) -> str:
 
 
 @cache
-def _code_digest(code: tuple[str, ...]) -> str:
+def code_digest(code: tuple[str, ...]) -> str:
+    """Of files and folders below `src`."""
     digest = hashlib.sha256()
     for name in code:
         path = SOURCE / name
@@ -118,5 +119,6 @@ def _code_digest(code: tuple[str, ...]) -> str:
 
 
 @cache
-def _versions() -> dict[str, str]:
-    return {name: version(name) for name in LIBRARIES}
+def versions(libraries: tuple[str, ...]) -> dict[str, str]:
+    """What is installed of them."""
+    return {name: version(name) for name in libraries}

@@ -1,0 +1,80 @@
+"""A figure is drawn anew where one of its tables, its files or the code changed, and taken from before otherwise."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from iterlin_lab.figures import kept
+from iterlin_lab.figures.style import SETTINGS
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kept, "CODE", ("iterlin_lab/figures",))
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    for name in ("read", "other"):
+        pd.DataFrame({"x": [1, 2], "y": [3, 4]}).to_csv(folder / f"{name}.csv", index=False)
+    mpl.use("agg")
+    with mpl.rc_context(SETTINGS):
+        yield folder
+
+
+def draw(tables):
+    figure, axes = plt.subplots()
+    axes.plot(tables["read"]["x"], tables["read"]["y"])
+    axes.set_title("more" if "more" in tables else "")
+    return figure
+
+
+def drawn(tables, where="one"):
+    folder = tables.parent / where
+    folder.mkdir(exist_ok=True)
+    again = kept.draw_figure(folder, "figure", draw, tables)
+    return again, {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_it_is_drawn_once_and_then_has_the_same_bytes(tables):
+    new, files = drawn(tables)
+    assert new
+    assert files.keys() == {"figure.svg", "figure.png"}
+    assert drawn(tables, "two") == (False, files)
+
+
+def test_a_table_that_it_does_not_read_changes_nothing(tables):
+    drawn(tables)
+    (tables / "other.csv").write_text("x,y\n5,6\n")
+    assert not drawn(tables)[0]
+
+
+def test_a_table_that_it_reads_changes_it(tables):
+    _, before = drawn(tables)
+    (tables / "read.csv").write_text("x,y\n5,6\n7,9\n")
+    new, after = drawn(tables)
+    assert new
+    assert after["figure.svg"] != before["figure.svg"]
+
+
+def test_a_table_that_it_has_looked_for_counts_once_it_is_there(tables):
+    _, before = drawn(tables)
+    (tables / "more.csv").write_text("x\n1\n")
+    new, after = drawn(tables)
+    assert new
+    assert after["figure.svg"] != before["figure.svg"]
+
+
+def test_other_code_and_a_damaged_file_draw_it_anew(tables, monkeypatch):
+    _, before = drawn(tables)
+    monkeypatch.setattr(kept, "CODE", ("iterlin_lab/tables",))
+    assert drawn(tables) == (True, before)
+    path = kept.KEPT / "figure/figure.svg"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert drawn(tables) == (True, before)
+
+
+def test_all_tables_count_for_one_that_goes_through_them():
+    """Not only those that it has opened."""
+    tables = kept.Tables(kept.Path("reports/laptop/tables"))
+    assert len(tables) == len(tables.asked) > 10
