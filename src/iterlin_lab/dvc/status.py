@@ -18,12 +18,23 @@ PARAMS = Path("params.yaml")
 def status() -> dict[str, list[Any]]:
     """The stages that are not up to date, as `dvc status` has them.
 
-    **Raises**: `SystemExit` with DVC's own words if it cannot tell.
+    **Raises**: `SystemExit` with DVC's own words if it cannot tell, and with git's where this is no repository.
     """
+    _require_repository()
     done = subprocess.run(["dvc", "--wait-for-lock", "status", "--json"], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip())
     return json.loads(done.stdout or "{}")
+
+
+def _require_repository() -> None:
+    try:
+        done = subprocess.run(["git", "rev-parse"], capture_output=True, text=True)
+    except FileNotFoundError:
+        sys.exit("DVC needs git, which is not installed here")
+    if done.returncode:
+        said = " ".join(done.stderr.split()).removeprefix("fatal: ")
+        sys.exit(f"DVC needs a git repository in this folder, which `git init` makes of an archive; git says: {said}")
 
 
 def locked_outs() -> dict[str, str]:

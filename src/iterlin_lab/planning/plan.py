@@ -133,7 +133,7 @@ def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
         (row["stage"], len(row["cells"]), row["runs"], _time(row["hours"]), size(row["memory"]), size(row["disk"]))
         for row in rows
     ]
-    memory, disk = max(row["memory"] for row in rows), sum(row["disk"] for row in rows)
+    memory, disk = max((row["memory"] for row in rows), default=0), sum(row["disk"] for row in rows)
     lines.append(("all", sum(len(row["cells"]) for row in rows), "", _time(hours(rows)), size(memory), size(disk)))
     names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
     drawn = tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
