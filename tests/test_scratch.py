@@ -53,6 +53,24 @@ def test_a_change_of_the_code_that_it_depends_on_and_of_no_other_computes_again(
     assert len(calls) == count
 
 
+@pytest.mark.parametrize("damage", ["flipped", "gone", "more", "no digests", "no JSON"])
+def test_what_was_damaged_is_said_and_computed_again(damage, capsys):
+    calls = []
+    entry = kept({}, ("core",), compute(calls))
+    path = entry / {"more": "new", "no digests": scratch.DIGESTS, "no JSON": scratch.DIGESTS}.get(damage, "result")
+    if damage in ("gone", "no digests"):
+        path.unlink()
+    else:
+        path.write_text("9")
+    assert kept({}, ("core",), compute(calls)) == entry
+    assert (entry / "result").read_text() == "2"
+    said = capsys.readouterr().err
+    assert said.startswith("warning: ")
+    assert said.endswith("has changed since it was kept: it is computed again\n")
+    kept({}, ("core",), compute(calls))
+    assert (len(calls), capsys.readouterr().err) == (2, "")
+
+
 def test_what_fails_is_no_result_and_finds_its_progress_the_next_time(folder):
     def fail(folders, progress):
         (folders[0] / "half").touch()

@@ -1,7 +1,8 @@
 """Work in progress and finished runs, kept outside DVC, so that a stage which starts again repeats none of them.
 
 An entry is a folder named by the digest of everything that the run depends on: its parameters, its inputs, the code
-and the versions of the libraries that it runs. While runs train, they have a folder of their own in `TRAINING`, which
+and the versions of the libraries that it runs. It has digests of its files too, and counts only while these hold. While
+runs train, they have a folder of their own in `TRAINING`, which
 one process at a time holds by a lock.
 """
 
@@ -9,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -23,7 +25,7 @@ from iterlin_lab.runs.results import FLOATS
 SCRATCH = Path(".cache/runs")
 TRAINING = Path(".cache/training")
 SOURCE = Path(__file__).parent.parent.parent
-ROWS = "rows.json"
+ROWS, DIGESTS = "rows.json", "digests.json"
 LIBRARIES = ("jax", "jaxlib", "equinox", "optax", "numpy")
 
 
@@ -38,6 +40,8 @@ def kept(
     """
     entries = [_entry(description, code) for description in descriptions]
     work = TRAINING / _digest([entry.name for entry in entries])
+    for entry in entries:
+        _discard_damaged(entry)
     if not all(entry.exists() for entry in entries):
         with alone(work / "lock", "these runs"):
             missing = {i: work / str(i) for i, entry in enumerate(entries) if not entry.exists()}
@@ -86,6 +90,8 @@ def _fill(folders: dict[int, Path], work: Path, compute: Callable[[dict[int, Pat
     for folder in (*folders.values(), progress):
         folder.mkdir(exist_ok=True)
     compute(folders, progress)
+    for folder in folders.values():
+        (folder / DIGESTS).write_text(json.dumps(_digests(folder)))
     durable(*(file for folder in folders.values() for file in folder.iterdir()))
     full.touch()
 
@@ -97,6 +103,25 @@ def _move(folder: Path, entry: Path) -> None:
     except OSError:
         if not entry.exists():  # else another process has finished the same run first
             raise
+
+
+def _discard_damaged(entry: Path) -> None:
+    """Remove an entry whose files are not as they were written, and say so."""
+    if not entry.exists():
+        return
+    try:
+        known = json.loads((entry / DIGESTS).read_text())
+    except (OSError, ValueError):  # it is gone, or damaged itself
+        known = {DIGESTS: ""}
+    found = _digests(entry)
+    if damaged := sorted(name for name in known.keys() | found.keys() if known.get(name) != found.get(name)):
+        print(f"warning: {entry / damaged[0]} has changed since it was kept: it is computed again", file=sys.stderr)
+        shutil.rmtree(entry)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.iterdir() if path.name != DIGESTS)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def _entry(description: dict, code: tuple[str, ...]) -> Path:
