@@ -61,7 +61,7 @@ def test_what_was_damaged_is_said_and_computed_again(damage, capsys):
     if damage in ("gone", "no digests"):
         path.unlink()
     else:
-        path.write_text("9")
+        path.write_text("{9")
     assert kept({}, ("core",), compute(calls)) == entry
     assert (entry / "result").read_text() == "2"
     said = capsys.readouterr().err
