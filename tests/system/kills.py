@@ -22,7 +22,9 @@ def kills(default: int) -> int:
 
 def start(clone: Clone, *command: str, **settings: str) -> subprocess.Popen[str]:
     """A command in a clone, with what it starts in a process group of its own."""
-    env = environment(PYTHONPATH=str(clone.folder / "src"), ITERLIN_CHECKPOINT_SECONDS="0", **settings)
+    env = environment(
+        PYTHONPATH=str(clone.folder / "src"), ITERLIN_CHECKPOINT_SECONDS="0", ITERLIN_WORKERS="2", **settings
+    )
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.Popen(command, cwd=clone.folder, env=env, start_new_session=True, **pipes)
 

@@ -75,7 +75,7 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     )
     clone.edit('factors: ["0.5", "2"]', 'factors: ["2"]')
     done = clone.run("iterlin", "repro")
-    assert "36 stages ran, 18 of them trained a cell" in done.stdout
+    assert "17 stages ran, 7 of them trained a cell" in done.stdout
     report = clone.folder / "reports/smoke"
     table = pd.read_csv(report / "tables/diverged.csv")
     names = table["K"].map(period_text)
@@ -95,6 +95,6 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     assert "(diverged: 2 of 2 at K = 1)" in claims["E-ADAM-1"]["evidence"]
     text = (report / "REPORT.md").read_text()
     assert text.count("explicit steps on this lazy problem are unstable; lower the learning rate below 0.0") == 10
-    assert (report / "index.html").read_text().count("<svg") == 31
-    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 13
+    assert (report / "index.html").read_text().count("<svg") == 7
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 7
     assert json.loads(clone.run("dvc", "metrics", "show", "--json").stdout)
