@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from benchmarks.problems import CLASSES, LeNetProblem, Problem, ResNetProblem
+from benchmarks.problems import CLASSES, Problem
 from iterlin import (
     ClosedForm,
     Flow,
@@ -113,19 +113,11 @@ def closed_form(problem: Problem) -> Callable[[], None]:
     return linearised(problem, loss=squared_error, solver=ClosedForm(RATE), hoisted=True)
 
 
-def stock_convolution(layer, x):
-    """`lax.conv_general_dilated`."""
-    size, strides = len(layer.weight), (layer.stride, layer.stride)
-    around = [((size - 1) // 2, size // 2)] * 2 if layer.padding == "SAME" else "VALID"
-    x = jax.lax.conv_general_dilated(x, layer.weight, strides, around, dimension_numbers=DIMENSIONS)
-    return x + layer.bias
-
-
-def stock_lenet(params, x):
+def stock(params, x):
     """The network from `lax.conv_general_dilated` and `lax.reduce_window`."""
     for layer in params.convolutions:
-        x = stock_convolution(layer, x)
-        x = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        x = jax.lax.conv_general_dilated(x, layer.weight, (1, 1), "VALID", dimension_numbers=DIMENSIONS)
+        x = jax.lax.reduce_window(x + layer.bias, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
         x = jax.nn.relu(x)
     x = x.reshape(len(x), -1)
     for layer in params.dense[:-1]:
@@ -133,30 +125,16 @@ def stock_lenet(params, x):
     return x @ params.dense[-1].weight.T + params.dense[-1].bias
 
 
-def stock_resnet(params, x):
-    """The network from `lax.conv_general_dilated`."""
-    x = jax.nn.relu(stock_convolution(params.stem.convolution, x))
-    for block in params.blocks:
-        branch = jax.nn.relu(stock_convolution(block.first.convolution, x))
-        branch = stock_convolution(block.second.convolution, branch)
-        x = stock_convolution(block.shortcut.convolution, x) if block.shortcut else x
-        x = jax.nn.relu(x + block.scale * branch)
-    return x.mean((1, 2)) @ params.head.weight.T + params.head.bias
-
-
-STOCK = {LeNetProblem: stock_lenet, ResNetProblem: stock_resnet}
-
-
 def stock_plain(problem: Problem) -> Callable[[], None]:
     """Gradient descent with stock layers."""
     params, _, x, y = network(problem)
-    return looped(plain_of(STOCK[type(problem)]), problem, params, x, y)
+    return looped(plain_of(stock), problem, params, x, y)
 
 
 def stock_linearised(problem: Problem) -> Callable[[], None]:
     """`jax.linearize` by hand with stock layers."""
     params, _, x, y = network(problem)
-    return looped(linearised_of(STOCK[type(problem)]), problem, (params, params), x, y)
+    return looped(linearised_of(stock), problem, (params, params), x, y)
 
 
 def arithmetic(problem: Problem, input_gradients: int, others: int) -> Callable[[], None]:

@@ -74,7 +74,6 @@ GROUPS: dict[str, list[Pair]] = {
     ],
     "residual": [
         on(RESNET, "linearised / plain", jx.linearised, jx.plain),
-        on(RESNET, "plain / stock jax", jx.plain, jx.stock_plain),
         on(RESNET, "plain / PyTorch", jx.plain, pt.plain),
         on(RESNET, "linearised / PyTorch", jx.linearised, pt.linearised),
         on(RESNET, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
