@@ -33,16 +33,24 @@ PLAIN_FLOOR = partial(jx.arithmetic, input_gradients=1, others=2)
 LINEARISED_FLOOR = partial(jx.arithmetic, input_gradients=2, others=3)
 HOISTED_FLOOR = partial(jx.arithmetic, input_gradients=2, others=2)
 
+
+def mini_batches(problem: Problem) -> list[Pair]:
+    """Steps on mini-batches, plain and linearised."""
+    return [
+        on(problem, "linearised / plain", jx.linearised, jx.plain),
+        on(problem, "plain / PyTorch", jx.plain, pt.plain),
+        on(problem, "linearised / PyTorch", jx.linearised, pt.linearised),
+        on(problem, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
+        on(problem, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
+    ]
+
+
 # Sides that stand in several pairs of a group are measured once; a group fits in memory together.
 GROUPS: dict[str, list[Pair]] = {
     "mini-batch": [
-        on(MINI, "linearised / plain", jx.linearised, jx.plain),
-        on(MINI, "plain / PyTorch", jx.plain, pt.plain),
+        *mini_batches(MINI),
         on(MINI, "plain / PyTorch compiled", jx.plain, pt.plain_compiled),
-        on(MINI, "linearised / PyTorch", jx.linearised, pt.linearised),
         on(MINI, "linearised / PyTorch compiled", jx.linearised, pt.linearised_compiled),
-        on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
-        on(MINI, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
     ],
     "full batch": [
         on(FULL, "linearised / plain", jx.hoisted, jx.plain),
@@ -72,20 +80,8 @@ GROUPS: dict[str, list[Pair]] = {
         Pair("linearised: 256 examples / 64", Side(jx.linearised, MINI), Side(jx.linearised, SMALL)),
         Pair("linearised: 50 channels / 25", Side(jx.linearised, MINI), Side(jx.linearised, NARROW)),
     ],
-    "residual": [
-        on(RESNET, "linearised / plain", jx.linearised, jx.plain),
-        on(RESNET, "plain / PyTorch", jx.plain, pt.plain),
-        on(RESNET, "linearised / PyTorch", jx.linearised, pt.linearised),
-        on(RESNET, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
-        on(RESNET, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
-    ],
-    "transformer": [
-        on(VIT, "linearised / plain", jx.linearised, jx.plain),
-        on(VIT, "plain / PyTorch", jx.plain, pt.plain),
-        on(VIT, "linearised / PyTorch", jx.linearised, pt.linearised),
-        on(VIT, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
-        on(VIT, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
-    ],
+    "residual": mini_batches(RESNET),
+    "transformer": mini_batches(VIT),
     # Too large for a CPU: only when asked for.
     "gpu": [
         on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),

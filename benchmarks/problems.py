@@ -1,6 +1,7 @@
 """The problems whose steps are timed: random data, since a step costs the same on any."""
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,13 +12,12 @@ CLASSES = 10
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(ABC):
     """A network on images; a step sees `batch` of them."""
 
     name: str
     batch: int
     shape: tuple[int, int, int] = (32, 32, 3)
-    channels: int = 50
     steps: int = 1  # that are timed together
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
@@ -26,13 +26,13 @@ class Problem:
         x = rng.standard_normal((self.batch, *self.shape), dtype=np.float32)
         return x, rng.integers(0, CLASSES, self.batch, dtype=np.int32)
 
+    @abstractmethod
     def model(self, key: Any) -> Any:
         """The network as an equinox module."""
-        raise NotImplementedError
 
+    @abstractmethod
     def layers(self) -> Iterator[int]:
         """How many products of two numbers each layer takes for one image."""
-        raise NotImplementedError
 
     def flops(self, input_gradients: int, others: int) -> int:
         """Arithmetic of a step: `others` products in each layer, and `input_gradients` more after the first."""
@@ -44,6 +44,7 @@ class Problem:
 class LeNetProblem(Problem):
     """The papers' LeNet or a smaller one."""
 
+    channels: int = 50
     kernel: int = 5
     padding: str = "VALID"
     widths: tuple[int, int] = (120, 84)
@@ -99,9 +100,9 @@ class ResNetProblem(Problem):
 
 @dataclass(frozen=True)
 class ViTProblem(Problem):
-    """NET-VIT: what `channels` are to a convolution, `width` is to a token."""
+    """NET-VIT, with tokens of size `width`."""
 
-    channels: int = 192
+    width: int = 192
     patch: int = 4
     heads: int = 3
     depth: int = 6
@@ -114,11 +115,11 @@ class ViTProblem(Problem):
     def model(self, key: Any) -> Any:
         from iterlin_lab.nets.vit.module import ViT
 
-        settings = {"width": self.channels, "heads": self.heads, "hidden": 4 * self.channels, "depth": self.depth}
+        settings = {"width": self.width, "heads": self.heads, "hidden": 4 * self.width, "depth": self.depth}
         return ViT(self.shape, CLASSES, patch=self.patch, **settings, key=key)
 
     def layers(self) -> Iterator[int]:
-        tokens, width = self.tokens, self.channels
+        tokens, width = self.tokens, self.width
         yield tokens * self.patch**2 * self.shape[2] * width
         for _ in range(self.depth):
             yield from (4 * tokens * width**2, 2 * tokens**2 * width, 8 * tokens * width**2)
@@ -131,7 +132,7 @@ PAPER = LeNetProblem("LeNet, full batch 45000", 45000)
 SMALL = LeNetProblem("LeNet, 64 examples", 64, steps=2)
 NARROW = LeNetProblem("LeNet, 25 channels, 256 examples", 256, channels=25)
 PHASE = LeNetProblem(
-    "digits, a phase of 5000 steps", 150, (8, 8, 1), 8, steps=5000, kernel=3, padding="SAME", widths=(64, 32)
+    "digits, a phase of 5000 steps", 150, (8, 8, 1), 5000, channels=8, kernel=3, padding="SAME", widths=(64, 32)
 )
 LONG = replace(PHASE, name="digits, a phase of 500000 steps", steps=500_000)
 DIGITS = replace(PHASE, name="digits, full batch 150", steps=100)

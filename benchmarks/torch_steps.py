@@ -69,7 +69,7 @@ def _resnet(nn, problem: ResNetProblem):
 def _vit(nn, problem: ViTProblem):
     import torch  # pyright: ignore[reportMissingImports]
 
-    width, patch, heads = problem.channels, problem.patch, problem.heads
+    width, patch, heads = problem.width, problem.patch, problem.heads
 
     class Block(nn.Module):
         def __init__(self):

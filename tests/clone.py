@@ -20,9 +20,13 @@ def environment(**settings):
     """The environment of a user: without what the tests of the mathematics set, in a shell that stays above stages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "MLFLOW_", "DVC_"))}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    # One training process: two would trace and compile the same programs, while another test has the other processor.
-    few = {"SHELL": "/bin/sh", "ITERLIN_WORKERS": "1", "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax")}
-    return kept | {"PATH": path} | few | settings
+    own = {
+        "SHELL": "/bin/sh",
+        "PATH": path,
+        "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".cache/jax"),
+        "ITERLIN_WORKERS": "1",  # two would trace and compile the same, while another test has the other processor
+    }
+    return kept | own | settings
 
 
 def run_in(folder: Path, *command: str, check: bool = True, **settings: str) -> subprocess.CompletedProcess:

@@ -14,6 +14,7 @@ from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone
 from iterlin_lab.layout import Layout
 from iterlin_lab.planning.plan import cells_of, forget_steps, hours, make_plan, not_estimated, pending, table
+from iterlin_lab.runs.stage import PIPELINE
 from iterlin_lab.runs.stopping import stop_with_a_word
 
 
@@ -47,6 +48,7 @@ def plan(scale: Scale) -> None:
 def repro(scale: Scale, names: Sequence[str] = ()) -> None:
     """run what `dvc repro` would, unless it may take longer than an hour, and say what ran and where the report is"""
     stop_with_a_word("iterlin repro", first=stop)
+    os.environ[PIPELINE] = str(os.getpid())
     targets = _stages(scale, names)
     if os.environ.get("YES") != "1":
         _ask(scale, targets)

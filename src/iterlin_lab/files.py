@@ -48,6 +48,11 @@ def _unfinished(path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def durable(*files: Path) -> None:
     """Wait until the files are on the disk."""
     for path in files:

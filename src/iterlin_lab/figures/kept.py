@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -11,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from iterlin_lab.figures.style import save
-from iterlin_lab.files import whole_folder
+from iterlin_lab.files import digest, whole_folder
 from iterlin_lab.runs.store import code_digest, versions
 
 KEPT = Path(".cache/figures")
@@ -69,10 +68,6 @@ def _note(kept: Path, source: Path, names: Iterable[str]) -> dict:
     return {
         "code": code_digest(CODE),
         "libraries": versions(LIBRARIES),
-        "tables": {name: _digest(source / f"{name}.csv") for name in sorted(names)},
-        "files": {path.name: _digest(path) for path in sorted(kept.iterdir()) if path.name != NOTE},
+        "tables": {name: digest(path) if (path := source / f"{name}.csv").exists() else "" for name in names},
+        "files": {path.name: digest(path) for path in kept.iterdir() if path.name != NOTE},
     }
-
-
-def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest() if path.exists() else ""

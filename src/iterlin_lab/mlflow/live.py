@@ -85,11 +85,11 @@ def word(seconds: float) -> str | None:
 def main(name: str, since: str) -> None:
     """Show the stage until it says that it has trained. A server that is down is asked again at each look.
 
-    After a failure at that address, which another stage has met, nothing is shown.
+    Where an earlier stage of the pipeline has met a failure at that address, nothing is shown.
     """
     stage = os.environ["DVC_STAGE"]
     said = word(float(os.environ.get("ITERLIN_LIVE_AFTER", AFTER)))
-    if said is not None or place.failed_lately():
+    if said is not None or place.failed_before():
         return
     place.prepare_mlflow()
     run, warned = None, False

@@ -6,12 +6,12 @@ import json
 import logging
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iterlin_lab.files import write_text
+from iterlin_lab.runs.stage import PIPELINE
 
 ROOT = Path(os.environ.get("DVC_ROOT", ".")).resolve()
 FOLDER = ROOT / ".cache/mlflow"
@@ -25,8 +25,6 @@ DEFAULTS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "5",
     "MLFLOW_ARTIFACT_UPLOAD_DOWNLOAD_TIMEOUT": "15",
 }
-
-AGAIN_AFTER = 3600.0  # seconds after a failure in which the stages of a pipeline do not ask that address again
 
 
 def uri() -> str:
@@ -42,14 +40,14 @@ def is_server() -> bool:
 def warn(text: str, error: Exception) -> None:
     """One line about what went wrong, which is noted; what a server says may hold control characters."""
     with suppress(OSError):  # which may be what went wrong
-        _failure().touch()
+        _failure().write_text(os.environ.get(PIPELINE, ""))
     reason = "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split())[:200])
     print(f"warning: {text} ({reason})", file=sys.stderr, flush=True)
 
 
-def failed_lately() -> bool:
-    """Whether something went wrong at this address within `AGAIN_AFTER`, and nothing has gone well since then."""
-    return _failure().exists() and time.time() - _failure().stat().st_mtime < AGAIN_AFTER
+def failed_before() -> bool:
+    """Whether something went wrong at this address in the pipeline of this stage, and nothing has gone well since."""
+    return _failure().exists() and _failure().read_text() == os.environ.get(PIPELINE)
 
 
 def prepare_mlflow() -> None:

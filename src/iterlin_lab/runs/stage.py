@@ -10,6 +10,7 @@ from iterlin_lab.runs.stopping import explain_failures, stop_with_a_word, stop_w
 from iterlin_lab.runs.workers import CHECKPOINT_SECONDS, prepare_jax, whole_number
 from iterlin_lab.settings.shared import Shared
 
+PIPELINE = "ITERLIN_PIPELINE"  # which pipeline a stage belongs to: the process that runs its stages
 _HELD = ExitStack()  # what a stage holds until its process ends
 
 
@@ -30,5 +31,6 @@ def begin_stage(scale: Shared) -> tuple[str, list[str]]:
     stop_with_parent()
     whole_number(CHECKPOINT_SECONDS, 0, smallest=0)  # its workers take it
     _HELD.enter_context(alone(Path(".cache/stages") / f"{address}.lock", "this stage"))
+    os.environ.setdefault(PIPELINE, str(os.getppid()))
     prepare_jax(scale)
     return address, cell

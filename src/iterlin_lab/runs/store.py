@@ -2,8 +2,7 @@
 
 An entry is a folder named by the digest of everything that the run depends on: its parameters, its inputs, the code
 and the versions of the libraries that it runs. It has digests of its files too, and counts only while these hold. While
-runs train, they have a folder of their own in `TRAINING`, which
-one process at a time holds by a lock.
+runs train, they have a folder of their own in `TRAINING`, which one process at a time holds by a lock.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from iterlin_lab.files import alone, durable
+from iterlin_lab.files import alone, digest, durable
 from iterlin_lab.runs.results import FLOATS
 
 SCRATCH = Path(".cache/runs")
@@ -120,8 +119,7 @@ def _discard_damaged(entry: Path) -> None:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    files = (path for path in folder.iterdir() if path.name != DIGESTS)
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {path.name: digest(path) for path in folder.iterdir() if path.name != DIGESTS}
 
 
 def _entry(description: dict, code: tuple[str, ...]) -> Path:
@@ -134,13 +132,13 @@ def _digest(key: object) -> str:
 
 @cache
 def code_digest(code: tuple[str, ...]) -> str:
-    """Of files and folders below `src`."""
-    digest = hashlib.sha256()
+    """SHA-256 of files and folders below `src`."""
+    found = hashlib.sha256()
     for name in code:
         path = SOURCE / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+            found.update(file.read_bytes())
+    return found.hexdigest()
 
 
 @cache

@@ -1,6 +1,5 @@
 """E-PROBE (T fig. 5): linear classifiers on the layers of the networks along E-AUG (T §4.2; Alain and Bengio 2017)."""
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
@@ -21,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from iterlin._blocks import in_chunks
 from iterlin_lab.experiments.augmentation.settings import compared
 from iterlin_lab.experiments.probes.settings import Probes, Scope
+from iterlin_lab.files import digest
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.saved import load
 from iterlin_lab.runs.memory import limit_workers
@@ -77,7 +77,7 @@ def probe_run(task: tuple[Scope, Path, dict[int, Path], int]) -> list[dict[str, 
     data = read_data(data_path)
     what = scale.model_dump(include={"data", "threads", "precision", "seed", "probes"}) | {
         "run": run,
-        "networks": {step: hashlib.sha256(file.read_bytes()).hexdigest() for step, file in networks.items()},
+        "networks": {step: digest(file) for step, file in networks.items()},
         "scikit-learn": version("scikit-learn"),
     }
 
