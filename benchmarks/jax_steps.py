@@ -9,6 +9,7 @@ import optax
 from benchmarks.problems import CLASSES, Problem
 from iterlin import (
     ClosedForm,
+    Dual,
     Flow,
     Linearised,
     Never,
@@ -101,6 +102,11 @@ def every_step(problem: Problem) -> Callable[[], None]:
 def flow(problem: Problem) -> Callable[[], None]:
     """Gradient flow in place of the steps of a phase."""
     return linearised(problem, solver=Flow(RATE), hoisted=True)
+
+
+def dual(problem: Problem) -> Callable[[], None]:
+    """The steps of a phase in its dual, with the kernel and its factorisation."""
+    return linearised(problem, solver=Dual(DESCENT), hoisted=True)
 
 
 def squared(problem: Problem) -> Callable[[], None]:

@@ -1,12 +1,13 @@
 """What is compared with what: one line a pair."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
 from benchmarks import torch_steps as pt
-from benchmarks.problems import DIGITS, FULL, LONG, MINI, NARROW, PAPER, PHASE, RESNET, SMALL, VIT, Problem
+from benchmarks.problems import DIGITS, DUAL, FULL, LONG, MINI, NARROW, PAPER, PHASE, RESNET, SMALL, VIT, Problem
 
 
 class Side(NamedTuple):
@@ -71,6 +72,10 @@ GROUPS: dict[str, list[Pair]] = {
     "longer phases": [
         Pair("flow, a step: K = 500000 / K = 5000", Side(jx.flow, LONG), Side(jx.flow, PHASE)),
         Pair("closed form, a step: K = 500000 / K = 5000", Side(jx.closed_form, LONG), Side(jx.closed_form, PHASE)),
+    ],
+    "dual": [on(problem, "dual / explicit steps", jx.dual, jx.hoisted) for problem in DUAL],
+    "longer dual": [
+        Pair("dual, a step: K = 2500 / K = 250", Side(jx.dual, replace(DUAL[-1], steps=2500)), Side(jx.dual, DUAL[-1])),
     ],
     "stock jax": [
         on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),

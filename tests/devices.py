@@ -38,6 +38,8 @@ CALLS = {
     "flow": {"schedule": 5, "solver": iterlin.Flow(0.1)},
     "ridge": {"schedule": 1, "solver": iterlin.Ridge(), "damping": 0.1, "loss": iterlin.squared_error},
     "closed form": {"schedule": 5, "solver": iterlin.ClosedForm(0.1), "loss": iterlin.squared_error},
+    "dual": {"schedule": 5, "solver": iterlin.Dual(iterlin.sgd(0.1))},
+    "dual, mini-batches": {"schedule": 5, "solver": iterlin.Dual(iterlin.sgd(0.1)), "batch_size": 12, "key": KEY},
 }
 
 

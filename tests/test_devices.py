@@ -19,7 +19,7 @@ def told():
 
 
 def test_four_devices_come_to_what_one_comes_to(told):
-    assert len(told["differences"]) == 9
+    assert len(told["differences"]) == 11
     assert max(told["differences"].values()) < 1e-11
 
 

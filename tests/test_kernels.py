@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from iterlin import empirical_ntk, empirical_ntk_by_leaf, functional
-from iterlin._kernels import _factors
+from iterlin._kernels import factors
 from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.mlp.module import MLP
 from tests.problems import affine, dense_jacobian, mlp, same
@@ -139,8 +139,8 @@ def test_a_budget_that_does_not_hold_the_kernel_is_refused():
 def test_matrices_that_are_used_once_need_no_jacobian(name, structured):
     _, params, fn, x = problem(name)
     paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
-    factors = zip(paths, eqx.filter_eval_shape(_factors, fn, params, x), strict=True)
-    assert {path for path, factor in factors if factor.vectors is not None} == structured
+    found = zip(paths, eqx.filter_eval_shape(factors, fn, params, x), strict=True)
+    assert {path for path, factor in found if factor.vectors is not None} == structured
 
 
 def test_float32_agrees_with_float64_to_rounding():

@@ -41,6 +41,7 @@ from iterlin._schedules import OnConvergence as OnConvergence
 from iterlin._schedules import Schedule as Schedule
 from iterlin._schedules import Step as Step
 from iterlin._solvers import ClosedForm as ClosedForm
+from iterlin._solvers import Dual as Dual
 from iterlin._solvers import FirstOrder as FirstOrder
 from iterlin._solvers import Flow as Flow
 from iterlin._solvers import Ridge as Ridge
@@ -64,6 +65,7 @@ __all__ = [
     "Checkpoints",
     "ClosedForm",
     "Divergence",
+    "Dual",
     "EquinoxModel",
     "Every",
     "FileCheckpoints",

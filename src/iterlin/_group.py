@@ -13,8 +13,6 @@ from iterlin._checks import check_data
 from iterlin._devices import copied, on, one_axis, require_shares, spread
 from iterlin._execution import Batched, Fixed, Single
 from iterlin._history import Run
-from iterlin._linearise import Trainable
-from iterlin._losses import Loss
 from iterlin._schedules import Every, OnNetwork, Schedule, as_schedule
 from iterlin._solvers import Setup, Solver, as_solver
 from iterlin._start import initial_state, lazy_problem
@@ -55,7 +53,7 @@ def started(runs: Sequence[Run], schedule: Schedule | int | float, settings: dic
     schedules = _schedules(runs, solvers, schedule)
     parts = [_part(*chosen, settings) for chosen in zip(runs, solvers, schedules, strict=True)]
     for part in parts:
-        _check(part, settings["loss"], settings["trainable"], settings["batch_size"])
+        _check(part, settings)
     fixed, states = zip(*(_start(part, settings) for part in parts), strict=True)
     if not alone:
         return Started(Batched(fixed, states), fixed, states, ())
@@ -86,8 +84,10 @@ def _part(run: Run, solver: Solver, schedule: Schedule, settings: dict[str, Any]
     return _Part(run, solver, schedule, reader, one_axis(run.mesh))
 
 
-def _check(part: _Part, loss: Loss, trainable: Trainable, batch_size: int | None) -> None:
+def _check(part: _Part, settings: dict[str, Any]) -> None:
     run, streamed = part.run, part.reader is not None
+    loss, trainable, batch_size = (settings[name] for name in ("loss", "trainable", "batch_size"))
+    augmented = settings["augment"] is not None
     check_data(run.model, run.splits, loss, trainable, run.state)
     if part.reader is not None:
         first = next(iter(run.splits))
@@ -99,7 +99,7 @@ def _check(part: _Part, loss: Loss, trainable: Trainable, batch_size: int | None
         require_shares("a batch", batch_size, part.mesh)
     num_outputs = optax.tree.size(next(iter(run.splits.values()))[1])
     params = eqx.filter(run.model, trainable)
-    setup = Setup(loss, part.schedule, batch_size, run.damping, num_outputs, params, run.model, streamed)
+    setup = Setup(loss, part.schedule, batch_size, run.damping, num_outputs, params, run.model, streamed, augmented)
     part.solver.check(setup)
     if streamed and part.solver.on_host:
         raise ValueError(

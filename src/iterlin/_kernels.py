@@ -63,10 +63,10 @@ def gram(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> Float[Array, 
 def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int, mesh: Mesh | None) -> list[np.ndarray]:
     fn, params, x, x2 = copied((fn, params, x, x2), mesh := one_axis(mesh))
     symmetric, second = x2 is None, x if x2 is None else x2
-    factors = eqx.filter_eval_shape(_factors, fn, params, rows(x, slice(1)))
+    shapes = eqx.filter_eval_shape(factors, fn, params, rows(x, slice(1)))
     n, m = num_examples(x), num_examples(second)
-    num_parts, (_, out, _) = len(factors) if by_leaf else 1, factors[0].gradients.shape
-    size = _block_size(factors, num_parts, out, n, m, max_bytes)
+    num_parts, (_, out, _) = len(shapes) if by_leaf else 1, shapes[0].gradients.shape
+    size = _block_size(shapes, num_parts, out, n, m, max_bytes)
     shape = (n, out, m, out)
     parts = [np.empty(shape, jnp.result_type(*jax.tree.leaves(params))) for _ in range(num_parts)]
     for i in range(0, n, size):
@@ -81,14 +81,14 @@ def _in_blocks(fn, params, x, x2, by_leaf: bool, max_bytes: int, mesh: Mesh | No
     return parts
 
 
-class _Factors(NamedTuple):
+class Factors(NamedTuple):
     """What φ_l φ_lᵀ follows from: φ_l itself, or the gradients g and the vectors a of φ_l = g aᵀ."""
 
     gradients: Float[Array, "n out q"]
     vectors: Float[Array, "n d"] | None
 
 
-def _block_size(factors: list[_Factors], num_parts: int, out: int, n: int, m: int, max_bytes: int) -> int:
+def _block_size(factors: list[Factors], num_parts: int, out: int, n: int, m: int, max_bytes: int) -> int:
     """The number of examples in a block, so that the result, two blocks' factors and three products fit."""
     leaves = jax.tree.leaves(factors)
     itemsize = leaves[0].dtype.itemsize
@@ -108,8 +108,8 @@ def _block_size(factors: list[_Factors], num_parts: int, out: int, n: int, m: in
 
 
 def _gram(fn, params, x, x2, by_leaf: bool) -> list[Float[Array, "n out m out"]]:
-    left = _factors(fn, params, x)
-    right = left if x2 is None else _factors(fn, params, x2)
+    left = factors(fn, params, x)
+    right = left if x2 is None else factors(fn, params, x2)
     if by_leaf:
         return [*map(_product, left, right)]
     left, right = _merged(left), _merged(right)
@@ -119,21 +119,21 @@ def _gram(fn, params, x, x2, by_leaf: bool) -> list[Float[Array, "n out m out"]]
 _block = eqx.filter_jit(_gram)
 
 
-def _merged(factors: list[_Factors]) -> list[_Factors]:
+def _merged(factors: list[Factors]) -> list[Factors]:
     """With all leaves whose φ_l are there as one leaf: one matrix product instead of several."""
     whole = [factor.gradients for factor in factors if factor.vectors is None]
     products = [factor for factor in factors if factor.vectors is not None]
-    return [*products, *([_Factors(jnp.concatenate(whole, axis=-1), None)] if whole else [])]
+    return [*products, *([Factors(jnp.concatenate(whole, axis=-1), None)] if whole else [])]
 
 
-def _product(left: _Factors, right: _Factors) -> Float[Array, "n out m out"]:
+def _product(left: Factors, right: Factors) -> Float[Array, "n out m out"]:
     gram = jnp.einsum("iaq,jbq->iajb", left.gradients, right.gradients, precision="highest")
     if left.vectors is None or right.vectors is None:
         return gram
     return gram * jnp.einsum("id,jd->ij", left.vectors, right.vectors, precision="highest")[:, None, :, None]
 
 
-def _factors(fn, params, x) -> list[_Factors]:
+def factors(fn, params, x) -> list[Factors]:
     """The factors of all leaves. Each example is differentiated alone: no other enters its outputs."""
     require_real(params)
     require_alone(fn)
@@ -158,7 +158,7 @@ def _factors(fn, params, x) -> list[_Factors]:
         zeros = [jnp.zeros(place.shape, place.dtype) for place in places]
         jacobians, vectors = jax.jacrev(outputs, has_aux=True)(zeros, x)
         rows = [jacobian.reshape(len(jacobian), -1) for jacobian in jacobians]
-        return [_Factors(row, vectors[i].ravel() if i in vectors else None) for i, row in enumerate(rows)]
+        return [Factors(row, vectors[i].ravel() if i in vectors else None) for i, row in enumerate(rows)]
 
     return by_device(lambda x: jax.lax.map(of_example, x, batch_size=CHUNK), x)
 

@@ -1,6 +1,7 @@
 """How a lazy phase is solved."""
 
 from iterlin._solvers.closed_form import ClosedForm as ClosedForm
+from iterlin._solvers.dual import Dual as Dual
 from iterlin._solvers.first_order import FirstOrder as FirstOrder
 from iterlin._solvers.first_order import adam as adam
 from iterlin._solvers.first_order import as_solver as as_solver

@@ -10,9 +10,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, PyTree
 
-from iterlin._blocks import in_chunks
+from iterlin._coordinates import moved, outputs
 from iterlin._kernels import empirical_ntk
-from iterlin._linearise import Linearised
 from iterlin._losses import is_squared_error
 from iterlin._problem import Problem
 from iterlin._schedules import Every, Schedule
@@ -138,7 +137,7 @@ class ClosedForm(Solver):
 
 
 def _eigenbasis(problem: Problem, solver: ClosedForm, params0) -> Eigenbasis:
-    residual = np.subtract(_outputs(problem.fn, params0, problem.x), problem.y).ravel()
+    residual = np.subtract(outputs(problem.fn, params0, problem.x), problem.y).ravel()
     gram = empirical_ntk(problem.fn, params0, problem.x, max_bytes=solver.max_bytes).reshape(residual.size, -1)
     num_params = optax.tree.size(params0)
     return eigenbasis(gram, residual, len(problem.x), num_params, float(problem.damping))
@@ -189,7 +188,7 @@ def _at(problem: Problem, solver: ClosedForm, state: State, steps: int) -> State
     basis: Eigenbasis = state.solver_state
     dual = solver.dual(basis, steps)
     cotangent = (basis.vectors @ dual).reshape(problem.y.shape).astype(problem.y.dtype)
-    params, change = _moved(problem.fn, state.params0, problem.x, cotangent)
+    params, change = moved(problem.fn, state.params0, problem.x, cotangent)
     predicted = basis.vectors @ (basis.eigenvalues * dual)
     wrong = np.linalg.norm(np.ravel(change) - predicted), np.linalg.norm(solver.undecided(basis, steps))
     error = np.hypot(*wrong) / max(np.linalg.norm(basis.residual), np.finfo(float).tiny)
@@ -203,16 +202,3 @@ def _at(problem: Problem, solver: ClosedForm, state: State, steps: int) -> State
         phase_step=jnp.asarray(steps, state.phase_step.dtype),
         initial_norm=jnp.asarray(initial_norm, state.initial_norm.dtype),
     )
-
-
-@eqx.filter_jit
-def _outputs(fn, params, x):
-    return in_chunks(lambda x: fn(params, x), x)
-
-
-@eqx.filter_jit
-def _moved(fn, params0, x, cotangent):
-    """θ_s + φᵀu and φφᵀu."""
-    linearised = Linearised(fn, params0)
-    change = linearised.vjp(cotangent, x)
-    return optax.tree.add(params0, change), linearised.jvp(change, x)

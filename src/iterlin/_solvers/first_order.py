@@ -58,6 +58,10 @@ class FirstOrder(Stepwise):
         one = jnp.ones_like(limit)
         return Taken(optax.apply_updates(params, updates), state, steps=one, evaluations=one)
 
+    def in_any_basis(self):
+        """Momenta that are kept may leave the span of the next phase."""
+        return self.make is optax.sgd and self.at_feature_update == "reset"
+
     def explicit_rate(self):
         plain = self.make is optax.sgd and self.hyperparams.keys() == {"learning_rate"}
         return self.hyperparams["learning_rate"] if plain else None

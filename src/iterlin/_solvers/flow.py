@@ -85,6 +85,12 @@ class Flow(Stepwise):
         """What was known is a good guess for the next phase; where it is not, the first step is refused."""
         return state
 
+    def in_any_basis(self) -> bool:
+        return True
+
+    def in_new_basis(self, params: Params, state: FlowState) -> FlowState:
+        return state._replace(direction=jax.tree.map(jnp.zeros_like, params))
+
     def report(self, state: FlowState) -> dict[str, Scalar]:
         learning_rate = self.learning_rate.astype(state.path.dtype)
         return {

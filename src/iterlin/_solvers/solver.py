@@ -19,7 +19,10 @@ from iterlin._state import State, Stop
 
 
 class Setup(NamedTuple):
-    """What a run asks of its solver. `streamed` says whether the batches come from a stream."""
+    """What a run asks of its solver.
+
+    `streamed` says whether the batches come from a stream, and `augmented` whether their inputs are changed at random.
+    """
 
     loss: Loss
     schedule: Schedule
@@ -29,6 +32,7 @@ class Setup(NamedTuple):
     params: PyTree[Array | np.ndarray]
     model: Any
     streamed: bool
+    augmented: bool
 
     @property
     def num_params(self) -> int:

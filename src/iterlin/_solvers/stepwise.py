@@ -36,6 +36,20 @@ class Stepwise(Solver):
     ) -> Taken:
         """From θ = `params`, where the gradient is known, at most `limit` steps further."""
 
+    def in_any_basis(self) -> bool:
+        """Whether its steps are the same in all orthonormal coordinates: it knows θ by sums and inner products alone.
+
+        Then `Dual` may solve its phases. It asks for `in_new_basis` at the start of each of them.
+        """
+        return False
+
+    def in_new_basis(self, params: PyTree[Array], state: Any) -> Any:
+        """The state with which a phase starts whose coordinates are new: a phase of before has the vectors in `state`.
+
+        Unless a solver keeps numbers, it starts anew.
+        """
+        return self.init(params)
+
     def advance(self, problem, schedule, state, stop):
         return advance(problem, self, schedule, state, stop)
 
@@ -45,22 +59,33 @@ def advance(problem: Problem, solver: Stepwise, schedule: Schedule, state: State
     """The compiled loop: phases, in them steps, until the next record is wanted (see `Solver.advance`)."""
     start = state.evaluations
 
-    def within_budget(state):
-        return state.evaluations - start < stop.budget
-
     def running(state):
-        return within_budget(state) & ~stop.reached(state)
+        return (state.evaluations - start < stop.budget) & ~stop.reached(state)
 
     def phase(state):
         state = _select(state.due, solver.relinearised(state, schedule), state)
-        lazy_at = problem.phase(state.params0, schedule)
-
-        def in_phase(state):
-            return within_budget(state) & stop.beyond(state) & ~state.due & ~state.diverged
-
-        return jax.lax.while_loop(in_phase, partial(_step, lazy_at, problem.max_loss, solver, schedule, stop), state)
+        return _phase(problem, solver, schedule, state, stop, start)
 
     return jax.lax.while_loop(running, phase, state)
+
+
+@eqx.filter_jit
+def advance_phase(problem: Problem, solver: Stepwise, schedule: Schedule, state: State, stop: Stop) -> State:
+    """The compiled steps of one phase, to its end at most."""
+    return _phase(problem, solver, schedule, state, stop, state.evaluations)
+
+
+def _phase(
+    problem: Problem, solver: Stepwise, schedule: Schedule, state: State, stop: Stop, start: Int[Array, ""]
+) -> State:
+    """The steps of a phase; `start` are the evaluations from which the budget counts."""
+    lazy_at = problem.phase(state.params0, schedule)
+
+    def in_phase(state):
+        within_budget = state.evaluations - start < stop.budget
+        return within_budget & stop.beyond(state) & ~state.due & ~state.diverged
+
+    return jax.lax.while_loop(in_phase, partial(_step, lazy_at, problem.max_loss, solver, schedule, stop), state)
 
 
 def _step(

@@ -70,6 +70,12 @@ class Truncated(Stepwise):
     def relinearise(self, params, state):
         return state._replace(initial_norm=jnp.zeros_like(state.initial_norm))
 
+    def in_any_basis(self):
+        return True
+
+    def in_new_basis(self, params, state):
+        return self.relinearise(params, state)
+
     def report(self, state):
         return {"cg_iterations": state.iterations, "longest_step": state.longest}
 
