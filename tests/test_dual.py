@@ -77,7 +77,6 @@ def test_a_rank_deficient_problem():
 
 def test_outputs_of_several_axes():
     """Two vectors of outputs an example, each with a label."""
-
     net = eqx.nn.MLP(3, 6, 7, 1, key=KEYS[0])
     model = eqx.nn.Sequential([net, eqx.nn.Lambda(lambda outputs: outputs.reshape(2, 3))])
     data = classification(KEYS[1])[0], jax.random.randint(KEYS[0], (12, 2), 0, 3)
@@ -199,6 +198,16 @@ LABELS = {"loss": cross_entropy, "data": DATA, "solver": Dual(sgd(RATE))}
 def test_impossible_settings(settings, words):
     with pytest.raises(ValueError, match=words):
         trained(**(LABELS | settings))
+
+
+def test_outputs_that_are_no_array():
+    net = eqx.nn.MLP(3, 2, 7, 1, key=KEYS[0])
+    model = eqx.nn.Sequential([net, eqx.nn.Lambda(lambda outputs: {"both": outputs})])
+    data = DATA[0], {"both": DATA[1]}
+    with pytest.raises(ValueError, match="the dual form takes a network whose outputs are one array: use its solver"):
+        trained(
+            Dual(sgd(RATE)), model=model, data=data, loss=lambda outputs, y: cross_entropy(outputs["both"], y["both"])
+        )
 
 
 @pytest.mark.parametrize("solver", [adam(0.1), sgd(0.1, at_feature_update="keep", momentum=0.9)])

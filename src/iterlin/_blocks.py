@@ -17,6 +17,11 @@ def num_examples(examples: PyTree[Any]) -> int:
     return len(jax.tree.leaves(examples)[0])
 
 
+def num_bytes(tree: PyTree[Any]) -> int:
+    """What the arrays of a tree take, or those that it describes the shapes of."""
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+
+
 def rows(examples: PyTree[Array], chosen: Int[Array, " m"] | slice | int) -> PyTree[Array]:
     """These examples, or this one, in every array of a tree."""
     return jax.tree.map(lambda array: array[chosen], examples)

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
-from iterlin._blocks import in_chunks, num_examples, rows
+from iterlin._blocks import in_chunks, num_bytes, num_examples, rows
 from iterlin._kernels import Factors, factors
 from iterlin._linearise import Linearised
 
@@ -64,8 +63,8 @@ def coordinates(fn: Callable, params0: PyTree[Array], x: PyTree[Array], max_byte
         raise ValueError("the dual form takes a network whose outputs are one array: use its solver as it is")
     outputs0 = np.asarray(outputs0)
     m, one = outputs0.size, rows(x, slice(1))
-    example = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(_shapes(fn, params0, one)))
-    needed = num_examples(x) * example + COPIES * ITEMSIZE * m**2
+    example = eqx.filter_eval_shape(factors, fn, params0, one)
+    needed = num_examples(x) * num_bytes(example) + COPIES * ITEMSIZE * m**2
     if needed > max_bytes:
         raise ValueError(
             f"the dual form for n·out = {m} outputs takes {needed:.2g} bytes, more than max_bytes = {max_bytes:.2g}: "
@@ -117,7 +116,3 @@ def moved(
 
 
 _factors = eqx.filter_jit(factors)
-
-
-def _shapes(fn: Callable, params0: PyTree[Array], x: PyTree[Array]) -> list[Factors]:
-    return eqx.filter_eval_shape(factors, fn, params0, x)

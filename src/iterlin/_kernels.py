@@ -18,7 +18,7 @@ from iterlin._devices import by_device, copied, on, one_axis
 from iterlin._linearise import as_vector, require_alone, require_real
 
 CHUNK = 32  # examples that are differentiated at once
-BUDGET = 4 * 2**30
+BUDGET = 4 * 2**30  # bytes, wherever a kernel is stored
 
 Tree = PyTree[Array]
 

@@ -13,7 +13,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._batch_model import BatchModel, ByBatch
-from iterlin._blocks import in_blocks, in_chunks, num_examples, rows
+from iterlin._blocks import in_blocks, in_chunks, num_bytes, num_examples, rows
 
 CACHE = 2**19  # bytes: half of what the second-level cache of a core often holds
 
@@ -182,8 +182,7 @@ Functional = ByExample | ByBatch
 
 def residual_bytes(fn: Callable, params: PyTree[Array], x: PyTree[Array]) -> int:
     """What the derivative of θ ↦ f(θ, x) keeps in memory, the parameters that it needs included."""
-    kept = eqx.filter_eval_shape(_derivative, fn, params, x)
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(kept))
+    return num_bytes(eqx.filter_eval_shape(_derivative, fn, params, x))
 
 
 @eqx.filter_jit  # never run: so that what is asked again is not traced again

@@ -11,7 +11,7 @@ import optax
 from jaxtyping import Array, PyTree
 
 from iterlin._coordinates import moved, outputs
-from iterlin._kernels import empirical_ntk
+from iterlin._kernels import BUDGET, empirical_ntk
 from iterlin._losses import is_squared_error
 from iterlin._problem import Problem
 from iterlin._schedules import Every, Schedule
@@ -19,7 +19,6 @@ from iterlin._solvers.eigenbasis import Eigenbasis, Vector, eigenbasis, objectiv
 from iterlin._solvers.solver import Setup, Solver
 from iterlin._state import State, Stop
 
-BUDGET = 4 * 2**30
 BYTES_PER_ENTRY = 64  # of Θ: itself, V, the last phase's V, LAPACK's copy and workspace; 50 measured in float32
 
 

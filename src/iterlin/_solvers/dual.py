@@ -12,14 +12,13 @@ from jaxtyping import Array, Float
 
 from iterlin._batches import FullBatch
 from iterlin._coordinates import Coordinates, coordinates, moved, unknown_coordinates
+from iterlin._kernels import BUDGET
 from iterlin._linearise import ByExample
 from iterlin._problem import Problem
 from iterlin._schedules import Schedule
 from iterlin._solvers.solver import Solver
 from iterlin._solvers.stepwise import Stepwise, advance_phase
 from iterlin._state import State, Stop
-
-BUDGET = 4 * 2**30
 
 
 class Affine(eqx.Module):

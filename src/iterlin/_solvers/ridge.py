@@ -10,7 +10,7 @@ from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._kernels import gram
+from iterlin._kernels import BUDGET, gram
 from iterlin._linearise import Linearised
 from iterlin._losses import is_squared_error
 from iterlin._problem import Lazy
@@ -18,7 +18,6 @@ from iterlin._solvers.stepwise import Stepwise, Taken
 
 Space = Literal["kernel", "parameter"]
 Factorisation = Literal["cholesky", "eigh", "qr"]
-BUDGET = 4 * 2**30
 ITEMSIZE = 8  # bytes of a number in float64
 COPIES = {"cholesky": 3, "eigh": 5, "qr": 4}  # of the largest array, at once
 
