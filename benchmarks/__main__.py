@@ -19,13 +19,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1), help="of jax and of PyTorch")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--groups", nargs="*", metavar="GROUP", help="of benchmarks/pairs.py; all but gpu by default")
+    parser.add_argument(
+        "--groups", nargs="*", metavar="GROUP", help="of benchmarks/pairs.py; the large ones only when named"
+    )
     parser.add_argument("--csv", type=Path, default=Path("results/bench.csv"))
     parser.add_argument("--write-baseline", action="store_true", help="the ratios of this run become the baseline")
     args = parser.parse_args()
     os.environ["NPROC"] = os.environ["OMP_NUM_THREADS"] = str(args.threads)  # before jax and PyTorch start
 
-    from benchmarks.pairs import GROUPS
+    from benchmarks.pairs import GROUPS, ON_REQUEST
 
     baseline_file = HERE / "baseline.json"
     baseline = json.loads(baseline_file.read_text()) if baseline_file.exists() else {}
@@ -33,7 +35,7 @@ def main() -> int:
         parser.error(f"there is no group {unknown[0]!r}, but {', '.join(GROUPS)}")
     rows = []
     print(markdown([], HEADER), flush=True)
-    for name in args.groups or [name for name in GROUPS if name != "gpu"]:
+    for name in args.groups or [name for name in GROUPS if name not in ON_REQUEST]:
         print(f"{name} …", file=sys.stderr, flush=True)
         times = measured(GROUPS[name], args.repetitions)
         found = [row(pair, times, baseline) for pair in GROUPS[name]]

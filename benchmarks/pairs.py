@@ -7,7 +7,21 @@ from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
 from benchmarks import torch_steps as pt
-from benchmarks.problems import DIGITS, DUAL, FULL, LONG, MINI, NARROW, PAPER, PHASE, RESNET, SMALL, VIT, Problem
+from benchmarks.problems import (
+    DIGITS,
+    DUAL,
+    FULL,
+    LARGE_DUAL,
+    LONG,
+    MINI,
+    NARROW,
+    PAPER,
+    PHASE,
+    RESNET,
+    SMALL,
+    VIT,
+    Problem,
+)
 
 
 class Side(NamedTuple):
@@ -46,6 +60,16 @@ def mini_batches(problem: Problem) -> list[Pair]:
     ]
 
 
+def in_dual(problem: Problem) -> list[Pair]:
+    """Whole phases in their dual. One step takes as long as so many on the parameters: the break-even."""
+    primal = Side(jx.hoisted, replace(problem, steps=10))
+    names = {1: "break-even, in steps", 250: "250 steps, dual / explicit", 2500: "2500 steps, dual / explicit"}
+    return [
+        Pair(f"{problem.name}: {name}", Side(jx.dual, replace(problem, steps=steps)), primal)
+        for steps, name in names.items()
+    ]
+
+
 # Sides that stand in several pairs of a group are measured once; a group fits in memory together.
 GROUPS: dict[str, list[Pair]] = {
     "mini-batch": [
@@ -73,10 +97,7 @@ GROUPS: dict[str, list[Pair]] = {
         Pair("flow, a step: K = 500000 / K = 5000", Side(jx.flow, LONG), Side(jx.flow, PHASE)),
         Pair("closed form, a step: K = 500000 / K = 5000", Side(jx.closed_form, LONG), Side(jx.closed_form, PHASE)),
     ],
-    "dual": [on(problem, "dual / explicit steps", jx.dual, jx.hoisted) for problem in DUAL],
-    "longer dual": [
-        Pair("dual, a step: K = 2500 / K = 250", Side(jx.dual, replace(DUAL[-1], steps=2500)), Side(jx.dual, DUAL[-1])),
-    ],
+    "dual": [pair for problem in DUAL for pair in in_dual(problem)],
     "stock jax": [
         on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),
         on(SMALL, "linearised / stock jax", jx.linearised, jx.stock_linearised),
@@ -87,7 +108,7 @@ GROUPS: dict[str, list[Pair]] = {
     ],
     "residual": mini_batches(RESNET),
     "transformer": mini_batches(VIT),
-    # Too large for a CPU: only when asked for.
+    "large dual": [pair for problem in LARGE_DUAL for pair in in_dual(problem)],
     "gpu": [
         on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
         on(MINI, "linearised / its arithmetic", jx.linearised, LINEARISED_FLOOR),
@@ -95,3 +116,6 @@ GROUPS: dict[str, list[Pair]] = {
         on(PAPER, "linearised / its arithmetic", jx.hoisted, HOISTED_FLOOR),
     ],
 }
+
+# Only when asked for: some minutes a repetition, and too large for a CPU.
+ON_REQUEST = ("large dual", "gpu")

@@ -138,7 +138,7 @@ LONG = replace(PHASE, name="digits, a phase of 500000 steps", steps=500_000)
 DIGITS = replace(PHASE, name="digits, full batch 150", steps=100)
 RESNET = ResNetProblem("ResNet-18, mini-batch 32", 32)
 VIT = ViTProblem("ViT, mini-batch 32", 32)
-DUAL = [
-    LeNetProblem(f"{n} images, {channels} channels, a phase of 250 steps", n, steps=250, channels=channels)
-    for n, channels in ((100, 8), (100, 50), (250, 16))
-]
+DUAL, LARGE_DUAL = (
+    [LeNetProblem(f"{n} images, {channels} channels", n, channels=channels) for n, channels in sizes]
+    for sizes in (((100, 8), (100, 50), (250, 16)), ((250, 50), (500, 16), (500, 50), (1000, 8), (1000, 16)))
+)

@@ -15,6 +15,7 @@ from iterlin import (
     Never,
     OnConvergence,
     Outcome,
+    Ridge,
     Run,
     Schedule,
     Truncated,
@@ -102,6 +103,15 @@ def test_truncated_gauss_newton_takes_the_same_steps(loss):
     """Few: Gauss–Newton makes a thousand times as much of an error in each of them."""
     settings = {"schedule": OnConvergence(0.01), "num_steps": 2, "damping": 0.01}
     compare(*both(Truncated(0.01), loss=loss, **settings), 1e-8)
+
+
+@pytest.mark.parametrize("factorisation", ["cholesky", "eigh", "qr"])
+@pytest.mark.parametrize("space", ["kernel", "parameter"])
+@pytest.mark.parametrize("n", [7, 30])
+def test_an_exact_step_is_the_same_from_either_space(n, space, factorisation):
+    """In the dual the space of the parameters has as many dimensions as Θ has eigenvalues that are not zero."""
+    solver = Ridge(space=space, factorisation=factorisation)
+    compare(*both(solver, regression(KEYS[1], n=n), squared_error, schedule=Every(1), num_steps=3, damping=0.01), 1e-9)
 
 
 def test_where_the_solver_diverges_so_does_its_dual():

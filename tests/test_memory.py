@@ -19,8 +19,9 @@ from iterlin_lab.config import load
 from iterlin_lab.planning import memory as estimates
 for preset, changes, free, needed in json.loads(sys.argv[1]):
     scale = load().presets[preset]
-    sections = {name: getattr(scale, name).model_copy(update=new) for name, new in changes.items() if name != "at_once"}
-    scale = scale.model_copy(update=sections | {"runs_at_once": changes.get("at_once", 1)})
+    changed = {name: getattr(scale, name).model_copy(update=new) if isinstance(new, dict) else new
+               for name, new in changes.items()}
+    scale = scale.model_copy(update=changed)
     memory.available, estimates.compiled_memory = lambda: free, lambda scale, need: needed
     estimates.keep = lambda scale, need: None
     try:
@@ -44,7 +45,15 @@ def test_the_line_names_the_number_that_helps_most():
         "scale.training: .* for linearising the network.*: make training.batch_size smaller": (
             ("paper", large_batch, 5 * GIB, 6 * GIB)
         ),
-        "scale.runs_at_once: 4 runs in one program .*: make it at most 1": ("paper", {"at_once": 4}, 6 * GIB, 7 * GIB),
+        "scale.form: the dual takes 5.6 TiB for the largest training set, and may take 4.0 GiB: make it auto or "
+        "primal": ("paper", {"form": "dual"}, 5 * GIB, GIB),
+        "fits  ": ("paper", {"form": "auto"}, 5 * GIB, GIB),
+        "scale.runs_at_once: 4 runs in one program .*: make it at most 1": (
+            "paper",
+            {"runs_at_once": 4},
+            6 * GIB,
+            7 * GIB,
+        ),
     }
     lines = run_in(ROOT, "python", "-c", FIND, json.dumps(list(cases.values()))).stdout.splitlines()
     for line, expected in zip(lines, cases, strict=True):

@@ -12,6 +12,8 @@ from iterlin._batches import MiniBatch as MiniBatch
 from iterlin._checkpoints import FileCheckpoints as FileCheckpoints
 from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
 from iterlin._divergence import Divergence as Divergence
+from iterlin._dual_cost import DualCost as DualCost
+from iterlin._dual_cost import dual_cost as dual_cost
 from iterlin._equinox_model import EquinoxModel as EquinoxModel
 from iterlin._history import Outcome as Outcome
 from iterlin._history import Result as Result
@@ -66,6 +68,7 @@ __all__ = [
     "ClosedForm",
     "Divergence",
     "Dual",
+    "DualCost",
     "EquinoxModel",
     "Every",
     "FileCheckpoints",
@@ -102,6 +105,7 @@ __all__ = [
     "adam",
     "adapted",
     "cross_entropy",
+    "dual_cost",
     "empirical_ntk",
     "empirical_ntk_by_leaf",
     "functional",

@@ -33,7 +33,7 @@ def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[
     solver = "".join(experiment.training(scale, regime) for experiment in experiments)
     sections = [
         f"# Iterative linearisation: the `{scale.name}` scale",
-        setting(scale, data, regime, solver),
+        setting(scale, data, regime, solver, tables),
         claims_section(claims),
         *(text for experiment in experiments for text in experiment.section(scale, tables)),
     ]

@@ -11,7 +11,8 @@ import optax
 from jaxtyping import Array, PyTree
 
 from iterlin._coordinates import moved, outputs
-from iterlin._kernels import BUDGET, empirical_ntk
+from iterlin._exact_kernel import exact_kernel
+from iterlin._kernels import BUDGET
 from iterlin._losses import is_squared_error
 from iterlin._problem import Problem
 from iterlin._schedules import Every, Schedule
@@ -19,6 +20,7 @@ from iterlin._solvers.eigenbasis import Eigenbasis, Vector, eigenbasis, objectiv
 from iterlin._solvers.solver import Setup, Solver
 from iterlin._state import State, Stop
 
+SAFE = 100  # a direction moves if it is so many times as long as its rounding: its error is then a hundredth
 BYTES_PER_ENTRY = 64  # of Θ: itself, V, the last phase's V, LAPACK's copy and workspace; 50 measured in float32
 
 
@@ -137,9 +139,9 @@ class ClosedForm(Solver):
 
 def _eigenbasis(problem: Problem, solver: ClosedForm, params0) -> Eigenbasis:
     residual = np.subtract(outputs(problem.fn, params0, problem.x), problem.y).ravel()
-    gram = empirical_ntk(problem.fn, params0, problem.x, max_bytes=solver.max_bytes).reshape(residual.size, -1)
-    num_params = optax.tree.size(params0)
-    return eigenbasis(gram, residual, len(problem.x), num_params, float(problem.damping))
+    theta = exact_kernel(problem.fn, params0, problem.x, solver.max_bytes, "the closed form")
+    unit, num_params = float(np.finfo(residual.dtype).eps), optax.tree.size(params0)
+    return eigenbasis(theta, residual, len(problem.x), num_params, float(problem.damping), (SAFE * unit) ** 2)
 
 
 def _jump(problem: Problem, solver: ClosedForm, schedule: Schedule, state: State, stop: Stop) -> State:

@@ -72,8 +72,9 @@ class Dual(Solver):
             )
 
     def check(self, setup):
-        self.solver.check(setup)
         setup.require_32_bits("the dual form")
+        theta, _ = ravel_pytree(setup.params)
+        self.solver.check(setup._replace(params=theta[: setup.num_outputs]))
         setup.require_one_example("the dual form")
         if setup.augmented:
             raise ValueError("the dual form takes inputs that stay as they are: leave augment or Dual out")

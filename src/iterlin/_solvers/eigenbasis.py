@@ -32,13 +32,18 @@ class Eigenbasis(NamedTuple):
 
 
 def eigenbasis(
-    gram: Float[np.ndarray, "m m"], residual: Vector, num_examples: int, num_params: int, damping: float
+    gram: Float[np.ndarray, "m m"],
+    residual: Vector,
+    num_examples: int,
+    num_params: int,
+    damping: float,
+    least: float = 0.0,
 ) -> Eigenbasis:
     """The phase with kernel Θ = `gram` of rank ≤ p = `num_params` and r_0 = `residual`, in float64.
 
     An entry φ_i·φ_j of Θ has an error of about ε|φ_i||φ_j|, in the precision that it was computed in, so Θ has one of
     at most ε tr Θ in norm. An eigenvalue no larger than that may be zero, and ηt would amplify it without bound: its
-    direction does not move.
+    direction does not move. Neither does that of an eigenvalue up to `least` tr Θ. The lower triangle is read.
 
     What is not finite has no eigenbasis: its residual stays as it is, and the phase diverges at once.
     """
@@ -46,7 +51,7 @@ def eigenbasis(
     if not (np.isfinite(gram).all() and np.isfinite(residual).all()):
         return Eigenbasis(np.zeros(m), gram, np.full(m, np.nan), num_examples, damping)
     eigenvalues, vectors = np.linalg.eigh(gram.astype(np.float64, copy=False))
-    rank, rounding = min(m, num_params), float(np.finfo(gram.dtype).eps * np.trace(gram))
+    rank, rounding = min(m, num_params), float(max(np.finfo(gram.dtype).eps, least) * np.trace(gram))
     known = (eigenvalues > rounding) & (np.arange(m) >= m - rank)
     eigenvalues = np.where(known, eigenvalues, 0)
     return Eigenbasis(eigenvalues, vectors, vectors.T @ residual, num_examples, damping, rank, rounding)

@@ -10,6 +10,7 @@ from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
+from iterlin._blocks import num_examples
 from iterlin._kernels import BUDGET, gram
 from iterlin._linearise import Linearised
 from iterlin._losses import is_squared_error
@@ -78,6 +79,9 @@ class Ridge(Stepwise):
                 f"than max_bytes = {self.max_bytes:.2g}: raise max_bytes, or use `truncated`, which stores no matrix"
             )
 
+    def in_any_basis(self):
+        return True
+
     def init(self, params):
         return None
 
@@ -101,7 +105,7 @@ class Ridge(Stepwise):
         residual = (outputs - lazy.y).ravel()
         flat, unravel = ravel_pytree(lazy.params0)
         kernel = self._space(residual.size, flat.size) == "kernel"
-        mu = 2 * len(lazy.x) * lazy.damping
+        mu = 2 * num_examples(lazy.x) * lazy.damping
         if self.factorisation == "qr":
             return unravel(-_by_qr(model.jacobian(lazy.x), residual, mu, kernel))
         solve = SYSTEMS[self.factorisation]

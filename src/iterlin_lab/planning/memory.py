@@ -10,9 +10,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from iterlin import Every, Linearised, Stepwise, cross_entropy, functional
+from iterlin import Dual, Every, Linearised, Stepwise, cross_entropy, functional
 from iterlin._batches import HOIST_BYTES
-from iterlin._blocks import CHUNK
+from iterlin._blocks import CHUNK, num_bytes
+from iterlin._exact_kernel import exact_kernel_bytes
 from iterlin._linearise import CACHE, residual_bytes
 from iterlin._problem import Problem
 from iterlin._records import Splits, measure
@@ -23,7 +24,9 @@ from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import chosen
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.planning.networks import check_networks
+from iterlin_lab.runs.form import has_dual
 from iterlin_lab.runs.memory import Need, keep, size
+from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solvers import GradientDescent, Solver, solver_of
 
@@ -44,6 +47,11 @@ def require(scale: Any) -> Need:
     check_networks(scale)
     need = estimate_memory(scale)
     at_once, free = scale.runs_at_once, need.free()
+    if scale.form == "dual" and need.dual > Dual.max_bytes:
+        sys.exit(
+            f"params.yaml: scale.form: the dual takes {size(need.dual)} for the largest training set, and may take "
+            f"{size(Dual.max_bytes)}: make it auto or primal"
+        )
     hopeless = at_once * max(need.parameters, need.data) > free  # even compiling takes long
     if need.group(at_once) > free and (hopeless or compiled_memory(scale, need) > free):
         sys.exit(refusal(scale, need))
@@ -53,9 +61,13 @@ def require(scale: Any) -> Need:
 
 def solvers(scale: Any) -> list[Solver]:
     """The solvers that cells of runs use, one of each name, and gradient descent, which others use."""
-    recipes = [recipe for each in chosen(scale) for cell in each.cells(scale) for recipe in cell.recipes[:1]]
-    found = [GradientDescent(name="gradient_descent"), *(solver_of(recipe.solver) for recipe in recipes)]
+    found = [GradientDescent(name="gradient_descent"), *(solver_of(recipe.solver) for recipe in _recipes(scale))]
     return list({solver.name: solver for solver in found}.values())
+
+
+def _recipes(scale: Any) -> list[Recipe]:
+    """One of every cell of runs."""
+    return [cell.recipes[0] for each in chosen(scale) for cell in each.cells(scale)]
 
 
 def shapes(scale: Shared) -> tuple[Any, Splits]:
@@ -63,10 +75,14 @@ def shapes(scale: Shared) -> tuple[Any, Splits]:
     data = DATA_SETS[scale.data.name]
     make = partial(build, **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes)
     splits: Any = {
-        name: (jax.ShapeDtypeStruct((size, *data.image_shape), jnp.float32), jax.ShapeDtypeStruct((size,), jnp.int32))
+        name: (_images(data.image_shape, size), jax.ShapeDtypeStruct((size,), jnp.int32))
         for name, size in scale.data.sizes.items()
     }
     return eqx.filter_eval_shape(make, key=jax.random.key(0)), splits
+
+
+def _images(shape: tuple[int, ...], number: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct((number, *shape), jnp.result_type(float))
 
 
 def linearisation_bytes(model: Any, x: Any, num_examples: int) -> int:
@@ -95,8 +111,25 @@ def estimate_memory(scale: Any) -> Need:
         # As drawn, as stacked where runs train at once, and as one array in a record.
         data=(2 + stacked) * _bytes(splits),
         linearisation=math.ceil(WORKING * max(step, record)) + BLOCKS * scale.threads * CACHE,
+        dual=max(_dual_bytes(scale, model), default=0),
         device=(jax.devices()[0].memory_stats() or {}).get("bytes_limit"),
     )
+
+
+def _dual_bytes(scale: Any, model: Any) -> Iterator[int]:
+    """What phases take in their dual, for each size of training sets; `auto` takes no more than `Dual` may."""
+    if scale.form == "primal":
+        return
+    data, net = DATA_SETS[scale.data.name], scale.net.model_dump()
+
+    def needed(model, x):
+        params, fn = functional(model)
+        return exact_kernel_bytes(fn, params, x)
+
+    for n in {recipe.sizes["train"] for recipe in _recipes(scale) if recipe.net == net and has_dual(recipe, model)}:
+        x = _images(data.image_shape, n)
+        if (found := eqx.filter_eval_shape(needed, model, x)) <= Dual.max_bytes or scale.form == "dual":
+            yield found
 
 
 def compiled_memory(scale: Any, need: Need) -> int:
@@ -138,8 +171,7 @@ def _taken(program: Any) -> int:
 
 
 def _bytes(tree: Any) -> int:
-    leaves = (leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype"))
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in leaves)
+    return num_bytes(eqx.filter(tree, lambda leaf: hasattr(leaf, "dtype")))
 
 
 def refusal(scale: Shared, need: Need) -> str:

@@ -53,7 +53,7 @@ def _on(scale: Shared, data: Data) -> Built:
 
 
 def _check(built: Built, part: str) -> None:
-    num_outputs, example = built.num_outputs, jax.ShapeDtypeStruct(built.input_shape, jnp.float32)
+    num_outputs, example = built.num_outputs, jax.ShapeDtypeStruct(built.input_shape, jnp.result_type(float))
     make = partial(build_with_state, **built.net, input_shape=built.input_shape, num_classes=num_outputs)
     model, state = _traced("cannot be built", make, key=jax.random.key(0))
     if built.key == "net" and isinstance(model, BatchModel):

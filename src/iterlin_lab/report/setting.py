@@ -1,14 +1,19 @@
 """What was run."""
 
+from collections.abc import Mapping
+
+import pandas as pd
+
 from iterlin_lab.settings.shared import Shared
 
 
-def setting(scale: Shared, data: dict, regime: dict, solver: str) -> str:
-    """Data, network, training (with which `solver`, in words) and the rule for η."""
+def setting(scale: Shared, data: dict, regime: dict, solver: str, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Data, network, training (with which `solver`, in words) with the form of its phases, and the rule for η."""
     sizes, net, training = scale.data, scale.net, scale.training
     batch = "full batches" if training.batch_size is None else f"mini-batches of {training.batch_size}"
     details = ", ".join(f"{key} {value}" for key, value in net.model_dump().items() if key != "name")
     note = f" **Note**: {data['note']}." if data["note"] else ""
+    form = _form(scale, tables)
     return f"""## Setting
 
 - **Data**: `{data["name"]}`, {data["source"]} (licence: {data["licence"]}; SHA-256 {data["sha256"][:16]}…). Each run
@@ -18,8 +23,21 @@ def setting(scale: Shared, data: dict, regime: dict, solver: str) -> str:
 - **Training**: cross-entropy, {batch}{solver}.
   A run stops at a feature update once the network classifies the whole training set correctly with a loss of at most
   {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
-  finite or exceeds {training.divergence_factor:g} times the initial one (or the loss of all-zero outputs).
+  finite or exceeds {training.divergence_factor:g} times the initial one (or the loss of all-zero outputs).{form}
 - **Regime**: {_rule(regime)}"""
+
+
+def _form(scale: Shared, tables: Mapping[str, pd.DataFrame]) -> str:
+    """How many runs were solved in their dual, and the largest error of that."""
+    if scale.form == "primal":
+        return ""
+    runs = [table for name, table in tables.items() if name.endswith("_runs") and "expected_evaluations" in table]
+    errors = pd.concat([table["dual_error"] for table in runs if "dual_error" in table] or [pd.Series(dtype=float)])
+    in_dual, total = errors.count(), sum(map(len, runs))
+    error = f", where f_lin differs from the linearised network by at most {errors.max():.1g} of their movement"
+    return f"""
+- **Form**: `{scale.form}`. {in_dual} of {total} runs solved their lazy phases in the dual, with the kernel of the
+  training data{error if in_dual else ""}."""
 
 
 def _rule(regime: dict) -> str:

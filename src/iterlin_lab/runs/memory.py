@@ -18,6 +18,7 @@ class Need(NamedTuple):
     """Bytes of a process in memory, and of each of the runs that it trains at once, by what they are for.
 
     `device` is the memory of an accelerator, if runs are trained on one: the process itself does not lie there.
+    `dual` is what the process takes for phases in their dual, one run after another.
     """
 
     process: int
@@ -25,11 +26,12 @@ class Need(NamedTuple):
     data: int
     linearisation: int
     device: int | None = None
+    dual: int = 0
 
     def group(self, at_once: int) -> int:
         """The bytes of a process with its runs."""
         run = self.parameters + self.data + self.linearisation
-        return (0 if self.device else self.process) + at_once * run
+        return (0 if self.device else self.process + self.dual) + at_once * run
 
     def free(self) -> int:
         """Bytes that there are for it."""
@@ -78,7 +80,7 @@ def known(scale: Shared) -> Need | None:
 
 
 def _path(scale: Shared) -> Path:
-    what = scale.model_dump(include={"data", "net", "training", "threads", "runs_at_once"})
+    what = scale.model_dump(include={"data", "net", "training", "threads", "runs_at_once", "precision", "form"})
     return ESTIMATES / f"memory-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
 
 

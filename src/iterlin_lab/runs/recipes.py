@@ -31,6 +31,7 @@ class Recipe(NamedTuple):
     damping: float
     augmentation: str | None = None  # of mini-batches
     snapshots: bool = False  # whether the network is kept at every record
+    form: str = "primal"  # of lazy phases
     layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
 
 
@@ -61,6 +62,7 @@ def make_recipe(
         threads=scale.threads,
         runs_at_once=scale.runs_at_once,
         precision=scale.precision,
+        form=scale.form,
         sizes=sizes or scale.data.sizes,
         net=(net or scale.net).model_dump(),
         training=scale.training.model_dump() | steps | training,

@@ -65,7 +65,7 @@ def draw_splits(
 
     def standardised(name: str) -> Split:
         images, labels = data["images"][chosen[name]], data["labels"][chosen[name]]
-        return jnp.asarray((_floats(images) - mean) / deviation), jnp.asarray(labels)
+        return jnp.asarray((_floats(images) - mean) / deviation, float), jnp.asarray(labels)
 
     return {name: standardised(name) for name in sizes}, (float(mean), float(deviation))
 

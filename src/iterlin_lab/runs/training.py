@@ -37,6 +37,7 @@ from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.augment import AUGMENTATIONS
+from iterlin_lab.runs.form import choose
 from iterlin_lab.runs.recipes import RESULT, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
@@ -49,6 +50,7 @@ CODE = (
     "iterlin",
     "iterlin_lab/nets/shared",
     "iterlin_lab/runs/augment.py",
+    "iterlin_lab/runs/form.py",
     "iterlin_lab/runs/splits.py",
     "iterlin_lab/runs/training.py",
 )
@@ -103,13 +105,17 @@ def run_many(
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
-    settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints}
-    settings["block_bytes"] = block_size(first.threads)
+    model, trainable = runs[0].model, eqx.is_inexact_array
     if (trained := first.layers) is not None:
-        settings["trainable"] = only(runs[0].model, lambda model: [layers(model)[i] for i in trained])
+        trainable = only(model, lambda model: [layers(model)[i] for i in trained])
+    form = choose(first, model, runs[0].splits["train"][0], trainable)
+    runs = [run._replace(solver=form.of(run.solver)) for run in runs]
+    settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints, "trainable": trainable}
+    settings["block_bytes"] = block_size(first.threads)
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
-    return [_measured(*pair) for pair in zip(results, runs[: len(recipes)], strict=False)], descriptions
+    results = [_measured(*pair) for pair in zip(results, runs[: len(recipes)], strict=False)]
+    return [result._replace(report=result.report | form.described()) for result in results], descriptions
 
 
 def _measured(result: Result, run: Run) -> Result:

@@ -28,7 +28,9 @@ def prepare_jax(scale: Shared) -> None:
     """Set, before jax starts: its threads, its precision, its cache, and that it does not take a whole GPU."""
     os.environ["NPROC"] = str(scale.threads)
     os.environ["OPENBLAS_NUM_THREADS"] = str(scale.threads)  # of numpy's eigendecompositions in closed form
-    os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = scale.precision
+    double = scale.precision == "float64"
+    os.environ["JAX_ENABLE_X64"] = str(int(double))
+    os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "highest" if double else scale.precision
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(compilation_cache()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # runs side by side share it

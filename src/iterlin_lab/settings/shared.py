@@ -8,6 +8,8 @@ from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.nets import AnyNetwork
 from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Runs, Seed, Strict, Threads
 
+Form = Literal["primal", "dual", "auto"]  # of lazy phases
+
 
 def _data_name(name: str) -> str:
     if name not in DATA_SETS:
@@ -82,7 +84,8 @@ class Shared(Strict):
     name: Name
     threads: Threads
     runs_at_once: Runs
-    precision: Literal["float32", "tensorfloat32", "bfloat16"]
+    precision: Literal["float64", "float32", "tensorfloat32", "bfloat16"]
+    form: Form
     seed: Seed
     data: Data
     net: AnyNetwork
@@ -92,4 +95,6 @@ class Shared(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> "Shared":
         require_no_more("training.batch_size", self.training.batch_size, self.data.num_train)
+        if self.form == "dual" and self.runs_at_once > 1:
+            raise ValueError("runs_at_once must be 1 with form dual, whose runs train one by one")
         return self

@@ -18,6 +18,7 @@ from iterlin_lab.nets import NETS
 from iterlin_lab.nets.shared.build import build_with_state
 
 DIGEST = 32  # bytes of SHA-256
+FLOATS = np.float32, np.float64  # a network that was trained in one of them is read in that of jax
 
 
 class Saved(NamedTuple):
@@ -84,7 +85,8 @@ def _array(file: io.BytesIO, leaf: Any) -> Any:
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("an array is not in format 1.0")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    if (shape, fortran, dtype) != (leaf.shape, False, leaf.dtype):
+    same = (dtype in FLOATS and leaf.dtype in FLOATS) or dtype == leaf.dtype
+    if not same or (shape, fortran) != (leaf.shape, False):
         raise ValueError(f"an array is {dtype} of shape {shape} where the description asks for {leaf}")
     start, end = file.tell(), file.tell() + math.prod(shape) * dtype.itemsize
     content = file.getbuffer()[start:end]

@@ -1,11 +1,13 @@
 """Gradient flow in place of many small steps."""
 
+import math
 from typing import Literal
 
 from iterlin_lab.settings.base import Fraction
 from iterlin_lab.settings.solvers.solver import Solver
 
 EVALUATIONS = 130  # between two records: seen are 20 to 105
+OF_ROOT = 0.2  # seen are 0.1 to 0.3 evaluations for √K in phases of K = 10⁴ to 10⁷ steps with ηλ_max = 0.003
 
 
 class Flow(Solver):
@@ -29,6 +31,9 @@ class Flow(Solver):
 
     def evaluations(self, num_steps: int, records: float) -> float:
         return EVALUATIONS * records
+
+    def evaluations_a_phase(self, steps: float) -> float:
+        return OF_ROOT * math.sqrt(steps)
 
     def make(self, learning_rate):
         from iterlin import Flow

@@ -42,6 +42,10 @@ class Solver(Strict, ABC):
         """How many gradients so many steps with so many records may cost, or products that cost as much as one."""
         return num_steps
 
+    def evaluations_a_phase(self, steps: float) -> float:
+        """About how many gradients a phase of so many steps takes."""
+        return steps
+
     @abstractmethod
     def make(self, learning_rate: Any) -> "Stepwise":
         """The solver of the library, with the η of a recipe, which is None where it takes none."""

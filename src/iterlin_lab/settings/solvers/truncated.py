@@ -5,6 +5,7 @@ from typing import Literal
 from iterlin_lab.settings.solvers.solver import Certified
 
 PRODUCTS = 10  # with the Gauss–Newton matrix, of a Newton step: seen are 3 to 6, and up to 75 in runs of few steps
+A_PHASE = 100  # seen are 30 to 125
 
 
 class Truncated(Certified):
@@ -17,6 +18,9 @@ class Truncated(Certified):
 
     def evaluations(self, num_steps: int, records: float) -> float:
         return PRODUCTS * num_steps
+
+    def evaluations_a_phase(self, steps: float) -> float:
+        return A_PHASE
 
     def make(self, learning_rate):
         from iterlin import Truncated

@@ -1,0 +1,75 @@
+"""What the dual form of a lazy phase costs beside the phase on the parameters, by arithmetic."""
+
+import math
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, PyTree
+
+from iterlin._blocks import num_entries, num_examples, rows
+from iterlin._exact_kernel import exact_kernel_bytes
+from iterlin._kernels import Factors, factors
+from iterlin._linearise import Trainable, functional
+
+# Operations, and bytes from memory, a second of one thread of a processor, as `python -m benchmarks --groups dual` has
+# them. They are constants, so that no choice depends on what else a machine does; another processor has other numbers,
+# and nearly the same ratios.
+NETWORK = 5e10  # of a network's derivatives, in float32
+PRODUCT = 6e10  # of large matrix products, in float64
+CHOLESKY = 2e10  # of a factorisation with pivots, in float64
+MEMORY = 1e10
+PASSES = 3  # an evaluation takes so many times the operations of f: φv, and φᵀu in the parameters and in the features
+
+
+class DualCost(NamedTuple):
+    """Seconds of a thread, of which only the ratios matter; and the bytes for the Jacobian and for Θ.
+
+    `evaluation` is one on the parameters, and `start` the kernel and its factorisation, once a phase.
+    """
+
+    evaluation: float
+    start: float
+    dual_evaluation: float
+    num_bytes: int
+
+    @property
+    def break_even(self) -> float:
+        """From how many evaluations of the gradient on a phase costs less in its dual; infinite if it never does."""
+        gain = self.evaluation - self.dual_evaluation
+        return self.start / gain if gain > 0 else math.inf
+
+
+def dual_cost(
+    model: Any, x: PyTree[Any], *, batch_size: int | None = None, trainable: Trainable = eqx.is_inexact_array
+) -> DualCost:
+    """The cost of phases on the inputs x, of which shapes matter alone, by counted operations: see `Dual`.
+
+    `batch_size` is that of the steps, and None for full batches. All numbers are of a processor.
+
+    **Raises**: `ValueError` for a model that maps no example by itself.
+    """
+    params, fn = functional(model, trainable)
+    one = jax.eval_shape(lambda x: rows(x, slice(1)), x)
+    n, p = num_examples(x), num_entries(params)
+    out = num_entries(jax.eval_shape(fn, params, one))
+    m, batch = n * out, batch_size or n
+    forward = (jax.jit(lambda params, x: fn(params, x)).lower(params, one).cost_analysis() or {}).get("flops", 0.0)
+    rank, products = min(m, p), sum(_operations(each, n) for each in eqx.filter_eval_shape(factors, fn, params, one))
+    return DualCost(
+        evaluation=PASSES * batch * forward / NETWORK,
+        start=(1 + 2 * out) * n * forward / NETWORK + products / PRODUCT + m * rank**2 / CHOLESKY,
+        dual_evaluation=2 * batch * out * rank * _itemsize(params) / MEMORY,
+        num_bytes=exact_kernel_bytes(fn, params, x),
+    )
+
+
+def _operations(example: Factors, n: int) -> float:
+    """Of one leaf's share of Θ: half of the product where φ_l is there, and all of it where its factors are."""
+    _, out, q = example.gradients.shape
+    whole = 2 * (n * out) ** 2 * q
+    return whole / 2 if example.vectors is None else whole + 2 * n**2 * example.vectors.shape[1]
+
+
+def _itemsize(params: PyTree[Array]) -> int:
+    return max(leaf.dtype.itemsize for leaf in jax.tree.leaves(params))

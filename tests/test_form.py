@@ -1,0 +1,79 @@
+"""The form in which runs of params.yaml solve their lazy phases."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from iterlin_lab.config import load
+from iterlin_lab.report.setting import setting
+from iterlin_lab.runs.form import has_dual
+from iterlin_lab.runs.recipes import make_recipe
+from iterlin_lab.runs.training import run_many, summary
+from tests.clone import ROOT
+
+SMOKE = load(ROOT / "params.yaml").presets["smoke"]
+FLOW, STEPS = {"name": "flow", "tolerance": 0.01}, {"name": "gradient_descent"}
+
+
+def trained(form, **changes):
+    """A run on few examples, and its row."""
+    sizes = {"train": 12, "validation": 4, "test": 4}
+    settings = {"solver": FLOW, "learning_rate": 1e-4, "num_steps": 10**6, "period": math.inf, "first_record": 1000}
+    scale = SMOKE.model_copy(update={"form": form})
+    recipe = make_recipe(scale, 0, sizes=sizes, **(settings | changes))
+    draw = np.random.default_rng(0)
+    images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
+    data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
+    (result,), _ = run_many([recipe], data, [lambda record: None])
+    return result, summary(recipe, result)
+
+
+def test_a_long_phase_is_solved_in_the_dual_and_ends_where_it_does_on_the_parameters():
+    (primal, row), (dual, other) = trained("primal"), trained("auto")
+    assert other["expected_evaluations"] == pytest.approx(0.2 * 10**3)
+    assert 0 < other["break_even"] < other["expected_evaluations"]
+    assert 0 < other["dual_error"] < 1e-5
+    assert other.keys() - row.keys() == {"expected_evaluations", "break_even", "dual_error"}
+    assert len(dual.records) == len(primal.records)
+    for ours, theirs in zip(dual.records, primal.records, strict=True):
+        assert ours["proxy_train_loss"] == pytest.approx(theirs["proxy_train_loss"], rel=1e-3)
+
+
+def test_a_short_phase_stays_on_the_parameters():
+    for solver in (FLOW, STEPS):
+        _, row = trained("auto", solver=solver, period=3, num_steps=6, first_record=1)
+        assert row["expected_evaluations"] < row["break_even"]
+        assert "dual_error" not in row
+
+
+def test_the_dual_can_be_forced():
+    _, row = trained("dual", solver=STEPS, period=3, num_steps=6, first_record=1)
+    assert row["expected_evaluations"] < row["break_even"]
+    assert row["dual_error"] < 1e-5
+
+
+def test_what_has_no_dual_stays_on_the_parameters():
+    """Even where the dual is asked for: a preset has experiments of every kind."""
+    _, row = trained("dual", solver=STEPS, augmentation="shifts", batch_size=4, num_steps=5, period=5)
+    assert not row.keys() & {"expected_evaluations", "break_even", "dual_error"}
+    recipe = make_recipe(SMOKE, 0, solver=STEPS, learning_rate=1.0, num_steps=5)
+    assert has_dual(recipe, model=None)
+    for changes in ({"solver": {"name": "adam"}}, {"runs_at_once": 2}, {"augmentation": "shifts"}):
+        assert not has_dual(recipe._replace(**changes), model=None)
+
+
+def test_the_report_says_how_many_runs_took_the_dual_and_how_wrong_that_was():
+    card = SimpleNamespace(name="x", source="y", licence="z", sha256="0" * 64, note="")
+    chosen = pd.DataFrame({"expected_evaluations": [200, 2], "break_even": [20, 20], "dual_error": [3.2e-7, None]})
+    tables = {"a_runs": chosen, "b_runs": chosen.drop(columns="dual_error"), "c": chosen}
+
+    def text(form):
+        return setting(SMOKE.model_copy(update={"form": form}), vars(card), {}, "", tables)
+
+    assert "Form" not in text("primal")
+    found = " ".join(text("auto").split())
+    assert "`auto`. 1 of 4 runs solved their lazy phases in the dual" in found
+    assert "differs from the linearised network by at most 3e-07 of their movement" in found
