@@ -1,6 +1,5 @@
 """Truncated Gauss–Newton: lazy problems by conjugate gradients, matrix-free, to a tolerance (T Algorithm 2, B-TGN)."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -12,6 +11,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin._losses import is_squared_error
 from iterlin._problem import Lazy
+from iterlin._solvers.conjugate_gradients import conjugate_gradients
 from iterlin._solvers.stepwise import Stepwise, Taken
 
 Params = PyTree[Array]
@@ -98,51 +98,6 @@ class Truncated(Stepwise):
         longest = jnp.maximum(state.longest, iterations)
         state = TruncatedState(initial_norm, radius, state.iterations + iterations, longest)
         return Taken(params, state, steps=jnp.ones_like(limit), evaluations=1 + iterations + halvings)
-
-
-def conjugate_gradients(
-    matrix: Callable[[Params], Params],
-    target: Params,
-    tolerance: Scalar,
-    max_iterations: int,
-    radius: Scalar | float = jnp.inf,
-) -> tuple[Params, Count]:
-    """x with ‖b − Ax‖ ≤ `tolerance`, for a positive semi-definite A, from x = 0; and the iterations that it took.
-
-    Where the way leads out of the ball ‖x‖ < `radius`, or along a flat direction, x is where it crosses the border.
-    The residual is the one that is updated, which rounding lets drift from b − Ax.
-    """
-
-    def unfinished(loop):
-        _, _, _, squared, iteration = loop
-        return (squared > tolerance**2) & (iteration < max_iterations)
-
-    def iterate(loop):
-        x, residual, direction, squared, iteration = loop
-        product = matrix(direction)
-        curvature = jnp.asarray(optax.tree.vdot(direction, product))
-        rate = jnp.where(curvature > 0, squared / jnp.where(curvature > 0, curvature, 1), 0)
-        farthest = _to_border(x, direction, radius)
-        out = (curvature <= 0) | (rate >= farthest)
-        rate = jnp.where(out & jnp.isfinite(farthest), farthest, rate)
-        x = optax.tree.add_scale(x, rate, direction)
-        residual = optax.tree.add_scale(residual, -rate, product)
-        new = jnp.where(out, 0, optax.tree.norm(residual, squared=True))  # no way on
-        direction = optax.tree.add_scale(residual, new / squared, direction)
-        return x, residual, direction, new, iteration + 1
-
-    zero = jax.tree.map(jnp.zeros_like, target)
-    start = (zero, target, target, optax.tree.norm(target, squared=True), jnp.zeros((), int))
-    x, *_, iterations = jax.lax.while_loop(unfinished, iterate, start)
-    return x, iterations
-
-
-def _to_border(x: Params, direction: Params, radius: Scalar | float) -> Scalar:
-    """τ ≥ 0 with ‖x + τd‖ = radius, for an x within."""
-    squared = optax.tree.norm(direction, squared=True)
-    along = jnp.asarray(optax.tree.vdot(x, direction))
-    room = jnp.maximum(radius**2 - jnp.asarray(optax.tree.norm(x, squared=True)), 0)
-    return room / (along + jnp.sqrt(along**2 + squared * room))
 
 
 def _fallen(lazy: Lazy, params: Params, gradient: Params, change: Params) -> tuple[Params, Count]:

@@ -104,10 +104,11 @@ def estimate_memory(scale: Any) -> Need:
     whole, chunk, batch, record = (linearisation_bytes(model, x, n) for n in chosen)
     step = max(batch, whole if whole <= HOIST_BYTES else chunk)
     data = DATA_SETS[scale.data.name]
-    copies, stacked = max(solver.copies for solver in solvers(scale)), scale.runs_at_once > 1
+    used, stacked = solvers(scale), scale.runs_at_once > 1
+    copies, besides = max(solver.copies for solver in used), max(solver.besides for solver in used)
     return Need(
         process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file that splits are drawn from
-        parameters=(copies + STACKED * stacked) * _bytes(model),
+        parameters=(copies + STACKED * stacked) * _bytes(model) + besides,
         # As drawn, as stacked where runs train at once, and as one array in a record.
         data=(2 + stacked) * _bytes(splits),
         linearisation=math.ceil(WORKING * max(step, record)) + BLOCKS * scale.threads * CACHE,

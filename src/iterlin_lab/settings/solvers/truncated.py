@@ -13,6 +13,7 @@ class Truncated(Certified):
 
     title = "Newton's method by conjugate gradients"
     copies = 13
+    besides = 2**27  # the residuals of conjugate gradients
     mini_batches = False
     name: Literal["truncated"]
 
