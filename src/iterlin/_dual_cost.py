@@ -15,10 +15,10 @@ from iterlin._linearise import Trainable, functional
 # Operations, and bytes from memory, a second of one thread of a processor, as `python -m benchmarks --groups dual` has
 # them. They are constants, so that no choice depends on what else a machine does; another processor has other numbers,
 # and nearly the same ratios.
-NETWORK = 5e10  # of a network's derivatives, in float32
+NETWORK = 2e10  # of a network's derivatives, in float32
 PRODUCT = 6e10  # of large matrix products, in float64
 CHOLESKY = 2e10  # of a factorisation with pivots, in float64
-MEMORY = 1e10
+MEMORY = 2e10
 PASSES = 3  # an evaluation takes so many times the operations of f: φv, and φᵀu in the parameters and in the features
 
 

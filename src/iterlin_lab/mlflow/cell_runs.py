@@ -14,7 +14,7 @@ from iterlin_lab.mlflow.store import Store
 from iterlin_lab.mlflow.trained import Training, trainings
 from iterlin_lab.tables import mean_curve
 
-SEEDS = 10  # a cell with more runs shows their means only
+SEEDS = 20  # a cell with more runs shows their means only
 # What a seed shows of what was recorded. All of it is in the cell's means and files: the database takes longest.
 CURVES = [
     f"{model}_{split}_{name}"
