@@ -1,4 +1,4 @@
-"""`iterlin check`, `iterlin plan`, `iterlin repro`, `iterlin check-report` and `iterlin sync`."""
+"""The commands of `iterlin`, a function each."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.jobs import reproduce, stop
 from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
-from iterlin_lab.files import alone
+from iterlin_lab.files import alone, write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.planning.plan import cells_of, forget_steps, hours, make_plan, not_estimated, pending, table
 from iterlin_lab.runs.stage import PIPELINE
@@ -22,7 +22,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for run in (check, plan, repro, check_report, sync):
+    for run in (check, plan, repro, check_report, history, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
         if run is repro:
@@ -96,23 +96,29 @@ def _ask(scale: Scale, targets: Sequence[str]) -> None:
 
 
 def check_report(scale: Scale) -> None:
-    """recompute what is stale or missing, and compare the tables with the committed ones"""
+    """recompute what is stale or missing, and compare tables and verdicts with the committed ones"""
     import iterlin_lab.dvc.compare as compare  # pandas is slow to import
 
     stale = compare.stale_stages()
     repro(scale)
     print(f"\nStale stages, whose committed results are not those of this code: {', '.join(stale) or 'none'}")
-    lines = [
-        f"{path}: {line}"
-        for path in compare.tables(scale)
-        for line in compare.differences(compare.committed(path), compare.read(path))
-    ]
-    if lines:
+    if lines := compare.changes(scale):
         sys.exit("\n".join(lines))
     print(
-        f"The tables are the committed ones, within {compare.ACCURACY:g} in accuracy, "
+        f"The verdicts and tables are the committed ones, within {compare.ACCURACY:g} in accuracy, "
         f"{compare.RUNS} in numbers of runs and {compare.STEPS:.0%} in numbers of steps"
     )
+
+
+def history(scale: Scale) -> None:
+    """write the verdicts of all reports of this preset that were committed, and say how often they changed"""
+    import iterlin_lab.dvc.history as past  # pandas is slow to import
+
+    path, found = Layout(scale.name).report / "history.csv", past.history(scale)
+    if found.empty:
+        sys.exit(f"no verdicts of {scale.name} are in git's history")
+    write_text(path, found.to_csv(index=False))
+    print(f"{path}: {len(found)} reports; from one to the next, {past.changed(found)} verdicts changed")
 
 
 def sync(scale: Scale, again: bool) -> None:

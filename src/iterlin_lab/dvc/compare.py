@@ -1,6 +1,7 @@
 """Whether recomputed tables are the committed ones, within what another machine's arithmetic may change."""
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -38,20 +39,31 @@ def _states(states: dict | str) -> list[str]:
     return [states] if isinstance(states, str) else [s for value in states.values() for s in _states(value)]
 
 
-def read(table: Path | io.StringIO) -> pd.DataFrame:
-    """A table of the report."""
-    return pd.read_csv(table)
-
-
-def committed(path: Path) -> pd.DataFrame:
-    """The table as it is in the last commit.
+def committed(path: Path) -> str:
+    """A file as it is in the last commit.
 
     **Raises**: `SystemExit` with one line if it is not there.
     """
     done = subprocess.run(["git", "show", f"HEAD:./{path}"], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{path} is not in the last commit, so there is nothing to compare with")
-    return read(io.StringIO(done.stdout))
+    return done.stdout
+
+
+def changes(scale: Any) -> list[str]:
+    """Where the tables and the verdicts differ from the committed ones, a line a place."""
+    lines = []
+    for path in tables(scale):
+        old, new = pd.read_csv(io.StringIO(committed(path))), pd.read_csv(path)
+        lines += [f"{path}: {line}" for line in differences(old, new)]
+    path = Layout(scale.name).claims
+    old, new = (json.loads(text)["verdict"] for text in (committed(path), path.read_text()))
+    both = old.keys() | new.keys()
+    return lines + [
+        f"{path}: {claim}: {old.get(claim)} committed, {new.get(claim)} recomputed"
+        for claim in sorted(both)
+        if old.get(claim) != new.get(claim)
+    ]
 
 
 def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:

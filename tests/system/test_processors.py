@@ -1,0 +1,44 @@
+"""Runs of the laptop preset on another processor, whose instructions XLA and OpenBLAS are told to use."""
+
+import json
+import platform
+
+import pytest
+
+from tests.clone import ROOT, run_in
+
+# Another order of sums, and no fused multiplication and addition.
+OLD = {"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"}
+TRAIN = """
+import json, sys
+from iterlin_lab.config import load
+from iterlin_lab.runs.workers import prepare_jax
+scale = load("params.yaml").presets["laptop"]
+prepare_jax(scale)
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.experiments import EXPERIMENTS
+from iterlin_lab.runs.training import run_many, summary
+found = DATA_SETS["digits"].load()
+data = {"images": found.images, "labels": found.labels, "official_test": found.official_test}
+experiment = EXPERIMENTS[sys.argv[1]]
+cells = experiment.module("run").cells(experiment.of(scale))
+recipe = cells[sys.argv[2]][0]._replace(seed=1001, learning_rate=json.loads(sys.argv[3]))
+(result,), _ = run_many([recipe], data, [lambda record: None])
+print(json.dumps(summary(recipe, result)))
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the sets of instructions are those of x86")
+@pytest.mark.parametrize("run", [("k_sweep", "1e6", "1e-5"), ("tgn_baseline", "tgn", "null")], ids=["flow", "TGN"])
+def test_a_run_ends_alike_on_an_older_processor(run, tmp_path):
+    """All accuracies to the last example, and the last step; a flow of 10⁶ steps, and five Newton–CG problems."""
+
+    def trained(instructions):
+        settings = instructions | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
+        return json.loads(run_in(ROOT, "python", "-c", TRAIN, *run, **settings).stdout)
+
+    here, there = trained({}), trained(OLD)
+    assert there.keys() == here.keys()
+    for name, value in here.items():
+        approximate = name in ("network_train_loss", "error_estimate", "eta_lambda_max")
+        assert there[name] == (pytest.approx(value, rel=1e-3) if approximate else value), name
