@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 from iterlin_lab.config import load
+from iterlin_lab.planning.plan import Phases
 from iterlin_lab.report.setting import setting
 from iterlin_lab.runs.form import has_dual
 from iterlin_lab.runs.recipes import make_recipe
 from iterlin_lab.runs.training import run_many, summary
+from iterlin_lab.settings.solvers import SOLVERS, solver_of
 from tests.clone import ROOT
 
 SMOKE = load(ROOT / "params.yaml").presets["smoke"]
@@ -59,10 +61,23 @@ def test_what_has_no_dual_stays_on_the_parameters():
     """Even where the dual is asked for: a preset has experiments of every kind."""
     _, row = trained("dual", solver=STEPS, augmentation="shifts", batch_size=4, num_steps=5, period=5)
     assert not row.keys() & {"expected_evaluations", "break_even", "dual_error"}
-    recipe = make_recipe(SMOKE, 0, solver=STEPS, learning_rate=1.0, num_steps=5)
+    scale = SMOKE.model_copy(update={"form": "auto"})
+    recipe = make_recipe(scale, 0, solver=STEPS, learning_rate=1.0, num_steps=5)
     assert has_dual(recipe, model=None)
-    for changes in ({"solver": {"name": "adam"}}, {"runs_at_once": 2}, {"augmentation": "shifts"}):
+    for changes in ({"solver": {"name": "adam"}}, {"runs_at_once": 2}, {"augmentation": "shifts"}, {"form": "primal"}):
         assert not has_dual(recipe._replace(**changes), model=None)
+
+
+def test_params_yaml_and_the_library_agree_on_which_solvers_have_a_dual():
+    for name, solver in SOLVERS.items():
+        made = solver_of({"name": name, "learning_rate": 0.1, "tolerance": 0.1}).make(0.1)
+        assert solver.any_basis == made.in_any_basis()
+
+
+def test_the_plan_counts_what_is_cheaper():
+    costs = {"break_even": 20.0, "dual_step": 0.01}
+    assert Phases(1000, None).steps(costs) == Phases(1000, 20).steps(costs) == 1000
+    assert Phases(1000, 100).steps(costs) == pytest.approx(10 * 20 + 1000 * 0.01)
 
 
 def test_the_report_says_how_many_runs_took_the_dual_and_how_wrong_that_was():

@@ -15,13 +15,26 @@ from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Cost, Experiment
 from iterlin_lab.files import alone, write_text
 from iterlin_lab.runs.memory import ESTIMATES, Need, known, limit_workers, size
-from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.recipes import Recipe, may_have_dual
 from iterlin_lab.runs.workers import num_workers, prepare_jax
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solvers import solver_of
 
 START = 10  # seconds until the processes of a cell compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
+
+
+class Phases(NamedTuple):
+    """How many evaluations a run may take, and about how many each of its phases; None if these have no dual."""
+
+    evaluations: float
+    each: float | None
+
+    def steps(self, costs: dict[str, float]) -> float:
+        """How many evaluations on the parameters would take as long."""
+        if self.each is None or self.each <= costs["break_even"]:
+            return self.evaluations
+        return self.evaluations * (costs["break_even"] / self.each + costs["dual_step"])
 
 
 class Row(NamedTuple):
@@ -32,6 +45,7 @@ class Row(NamedTuple):
     cost: Cost
     records: float
     net: dict[str, Any]
+    phases: tuple[Phases, ...] = ()  # of each way
 
     @property
     def runs(self) -> int:
@@ -58,12 +72,13 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
         yield Row(experiment.name, experiment.stages(scale), whole, 0, net)
     for stage, cells in groupby(experiment.cells(scale), key=lambda cell: cell.stage):
         recipes = [cell.recipes for cell in cells]
-        steps = math.ceil(fmean(_evaluations(scale, recipe) for recipe, *_ in recipes))
+        phases = tuple(_phases(scale, recipe) for recipe, *_ in recipes)
+        steps = math.ceil(fmean(one.evaluations for one in phases))
         lazy = any(recipe.period != 1 for recipe, *_ in recipes)
         cost = Cost(len(recipes), len(recipes[0]), scale.runs_at_once, steps, lazy)
         part = stage.partition("@")[2].split("-")[2:]
         label = ", ".join([experiment.name, *([experiment.title(part)] if part else [])])
-        yield Row(label, [stage], cost, fmean(_records(recipe) for recipe, *_ in recipes), net)
+        yield Row(label, [stage], cost, fmean(_records(recipe) for recipe, *_ in recipes), net, phases)
 
 
 def not_estimated(scale: Any) -> list[str]:
@@ -71,11 +86,13 @@ def not_estimated(scale: Any) -> list[str]:
     return [experiment.name for experiment in chosen(scale) if not (experiment.cost or experiment.label)]
 
 
-def _evaluations(scale: Shared, recipe: Recipe) -> float:
-    """How often a run evaluates a gradient on as many examples as the scale's own steps have, or what costs as much."""
-    steps = solver_of(recipe.solver).evaluations(recipe.training["num_steps"], _records(recipe))
+def _phases(scale: Shared, recipe: Recipe) -> Phases:
+    """The gradients of a run on as many examples as the scale's own steps have, or what costs as much."""
+    solver, num_steps = solver_of(recipe.solver), recipe.training["num_steps"]
     own, usual = recipe.training["batch_size"], scale.training.batch_size
-    return steps * (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
+    share = (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
+    each = solver.evaluations_a_phase(min(recipe.period or math.inf, num_steps)) if may_have_dual(recipe) else None
+    return Phases(share * solver.evaluations(num_steps, _records(recipe)), each)
 
 
 def _records(recipe: Recipe) -> float:
@@ -103,7 +120,8 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
     for row in work(scale):
         cost, costs = row.cost, _estimate(scale, row.net)
         side_by_side = min(row.groups, num_workers(scale.threads))
-        run = cost.steps * costs["lazy_step" if cost.lazy else "step"] + row.records * costs["record"]
+        steps = fmean(one.steps(costs) for one in row.phases) if row.phases else cost.steps
+        run = steps * costs["lazy_step" if cost.lazy else "step"] + row.records * costs["record"]
         run = run if cost.step is None else cost.steps * cost.step
         seconds = START + math.ceil(row.groups / side_by_side) * cost.at_once * run
         rows.append(

@@ -1,5 +1,6 @@
 """What a step costs on this machine: the time of the very programs that a run executes, at their true shapes."""
 
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from iterlin import Every, Linearised, Never, cross_entropy, sgd
+from iterlin import BatchModel, Dual, Every, Linearised, Never, cross_entropy, dual_cost, sgd
 from iterlin._blocks import CHUNK
 from iterlin._execution import measured
 from iterlin._solvers.stepwise import advance
@@ -24,12 +25,17 @@ SOLVER = sgd(1e-9)
 
 
 class Estimate(NamedTuple):
-    """Seconds a step at K = 1 and in a long phase, seconds a record, number of parameters."""
+    """Seconds a step at K = 1 and in a long phase, seconds a record, number of parameters.
+
+    `break_even` and `dual_step` are those of phases in their dual, in steps of a long phase (see `iterlin.dual_cost`).
+    """
 
     step: float
     lazy_step: float
     record: float
     num_params: int
+    break_even: float
+    dual_step: float
 
 
 def estimate(scale: Shared, net: dict[str, Any]) -> Estimate:
@@ -57,7 +63,19 @@ def estimate(scale: Shared, net: dict[str, Any]) -> Estimate:
         lazy_step=_seconds_a_step(partial(steps, Never())),
         record=more * _seconds(record, *looked_at),
         num_params=optax.tree.size(state.params),
+        **_in_dual(model, splits["train"][0], batch_size),
     )
+
+
+def _in_dual(model: Any, x: jax.Array, batch_size: int | None) -> dict[str, float]:
+    if isinstance(model, BatchModel):
+        return {"break_even": math.inf, "dual_step": math.inf}
+    cost = dual_cost(model, x, batch_size=batch_size)
+    fits = cost.num_bytes <= Dual.max_bytes
+    return {
+        "break_even": cost.break_even if fits else math.inf,
+        "dual_step": cost.dual_evaluation / cost.evaluation,
+    }
 
 
 def _measured_sizes(scale: Shared) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 
 from iterlin import BatchModel, Dual, Solver, Stepwise, dual_cost
-from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.recipes import Recipe, may_have_dual
 from iterlin_lab.settings.solvers import solver_of
 
 
@@ -34,7 +34,7 @@ def choose(recipe: Recipe, model: Any, x: Any, trainable: Any) -> Form:
     `auto` takes the dual where it is known to cost less: by the arithmetic of a processor, and within the memory that
     `Dual` may use. Where there is no dual, both `auto` and `dual` take the parameters.
     """
-    if recipe.form == "primal" or not has_dual(recipe, model):
+    if not has_dual(recipe, model):
         return Form()
     cost = dual_cost(model, x, batch_size=recipe.training["batch_size"], trainable=trainable)
     steps = min(recipe.period or math.inf, recipe.training["num_steps"])
@@ -44,7 +44,5 @@ def choose(recipe: Recipe, model: Any, x: Any, trainable: Any) -> Form:
 
 
 def has_dual(recipe: Recipe, model: Any) -> bool:
-    """Whether the lazy problems of a run stay as they are for a phase, and its solver knows them by inner products."""
-    solver = solver_of(recipe.solver).make(1.0)
-    fixed = recipe.augmentation is None and not isinstance(model, BatchModel)
-    return fixed and recipe.runs_at_once == 1 and solver.in_any_basis()
+    """Whether a run of this network may solve its lazy problems in their dual."""
+    return may_have_dual(recipe) and not isinstance(model, BatchModel)

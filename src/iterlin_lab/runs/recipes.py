@@ -8,6 +8,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.nets.contract import Network
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solved import Solved
+from iterlin_lab.settings.solvers import solver_of
 
 # The purposes of random keys; experiments with keys of their own have higher numbers.
 RESULT, REGIME = 0, 1
@@ -33,6 +34,12 @@ class Recipe(NamedTuple):
     snapshots: bool = False  # whether the network is kept at every record
     form: str = "primal"  # of lazy phases
     layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
+
+
+def may_have_dual(recipe: Recipe) -> bool:
+    """Whether the dual is asked for, lazy problems stay as they are for a phase, and the solver takes any basis."""
+    fixed = recipe.augmentation is None and recipe.runs_at_once == 1
+    return recipe.form != "primal" and fixed and solver_of(recipe.solver).any_basis
 
 
 def make_recipe(

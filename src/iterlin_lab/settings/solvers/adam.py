@@ -11,6 +11,7 @@ class Adam(Certified):
 
     title = "Adam"
     copies = 13
+    any_basis = False
     name: Literal["adam"]
     learning_rate: Positive
 

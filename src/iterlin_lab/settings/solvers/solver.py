@@ -17,13 +17,14 @@ class Solver(Strict, ABC):
 
     `title` is what it is called in texts, and `copies` how many times it keeps the parameters at once: in the state
     before and after a step, in its own, in θ_0, and in what a step computes; `besides` are further bytes. Where
-    `mini_batches` is false it takes full batches alone.
+    `mini_batches` is false it takes full batches alone. `any_basis` says that its phases have a dual.
     """
 
     title: ClassVar[str]
     copies: ClassVar[int]
     besides: ClassVar[int] = 0
     mini_batches: ClassVar[bool] = True
+    any_basis: ClassVar[bool] = True
     name: Any  # a literal in each solver
 
     @property
