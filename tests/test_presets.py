@@ -8,6 +8,8 @@ from ruamel.yaml import YAML
 
 from iterlin_lab.config import ParamsError, load
 from iterlin_lab.experiments import EXPERIMENTS
+from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.settings.shared import Shared
 from tests.clone import ROOT
 from tests.whole import TRAINED
 
@@ -122,3 +124,9 @@ def test_an_experiment_depends_on_the_code_that_it_runs_and_on_no_figure(experim
     others = {path.stem for path in (ROOT / run).parent.glob("*.py")} - {"run"}
     assert missing(deps, {f"src/iterlin_lab/experiments/{experiment}/{module}.py" for module in others})
     assert not any(dep.endswith(("/experiments", "/tables", "/figures", "/claims", "/report")) for dep in deps)
+
+
+@pytest.mark.parametrize("name", sorted({EXPERIMENTS[experiment].stage for experiment in TRAINED}))
+def test_a_stage_that_trains_knows_all_that_its_recipes_take_from_the_scale(name):
+    taken = set(Recipe._fields) & set(Shared.model_fields) - {"net"}  # stages may have networks of their own
+    assert {f"scale.{part}" for part in taken} <= set(STAGES[name]["params"])
