@@ -44,7 +44,7 @@ def errors(tables: Tables) -> Figure:
         axes.set_title(name, fontsize=9)
         _plain_ticks(axes, (1, 2, 4, 8, 16, 32))
     panels[0].set_ylabel("test error / E y²")
-    panels[-1].legend(fontsize=8)
+    panels[0].legend(fontsize=8, loc="center right", bbox_to_anchor=(1, 0.45))
     return figure
 
 

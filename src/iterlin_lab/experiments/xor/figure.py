@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from iterlin_lab.figures.panels import mean_points
 from iterlin_lab.figures.style import colour, damping_colour, percent
@@ -206,7 +207,8 @@ def _crosses(axes: Axes, rows: pd.DataFrame, dial: str, marker: str) -> None:
         values = [period_text(row["K"]) if dial == "K" else f"{row['damping']:g}" for row in near]
         text = f"{SYMBOLS[dial]} = {', '.join(values)}"
         face = _colour(dial, near[0][dial])
-        axes.annotate(text, at, offset, textcoords="offset points", fontsize=7.5, color=face, ha=side)
+        drawn = axes.annotate(text, at, offset, textcoords="offset points", fontsize=7.5, color=face, ha=side)
+        drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
 FIGURES = {"xor_features": features, "xor_alignment": alignment, "xor_dials": dials}
