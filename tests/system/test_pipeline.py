@@ -187,7 +187,7 @@ def test_the_report_is_compared_with_the_committed_one(clone):
     clone.commit()
     done = clone.run("iterlin", "check-report")
     assert "not those of this code: none" in done.stdout
-    assert "The verdicts and tables are the committed ones, within 0.02 in accuracy" in done.stdout
+    assert "The verdicts and tables are the committed ones, within 0.001 in accuracy" in done.stdout
 
     path = clone.folder / "reports/smoke/tables/k_sweep.csv"
     kept = path.read_text()
