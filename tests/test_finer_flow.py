@@ -44,7 +44,7 @@ def test_its_runs_are_those_of_the_sweep_but_for_the_tolerance(layout):
     [
         ({"tolerance": 0.1}, "finer_flow.tolerance must be below the tolerance of k_sweep.solver, 0.1"),
         ({"periods": ["1", "7"]}, "finer_flow.periods must be among k_sweep.periods: the same runs are compared"),
-        ({"num_seeds": 11}, "finer_flow.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),
+        ({"num_seeds": 21}, "finer_flow.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(values, message):
