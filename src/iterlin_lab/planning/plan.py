@@ -190,6 +190,7 @@ def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
         "batch_size": scale.training.batch_size,
         "threads": scale.threads,
         "precision": scale.precision,
+        "form": scale.form,
         "cores": os.cpu_count(),
         "jax": version("jax"),
     }
