@@ -13,7 +13,7 @@ TRAIN = """
 import json, sys
 from iterlin_lab.config import load
 from iterlin_lab.runs.workers import prepare_jax
-scale = load("params.yaml").presets["laptop"]
+scale = load().presets["laptop"]
 prepare_jax(scale)
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import EXPERIMENTS
