@@ -138,7 +138,12 @@ LONG = replace(PHASE, name="digits, a phase of 500000 steps", steps=500_000)
 DIGITS = replace(PHASE, name="digits, full batch 150", steps=100)
 RESNET = ResNetProblem("ResNet-18, mini-batch 32", 32)
 VIT = ViTProblem("ViT, mini-batch 32", 32)
-DUAL, LARGE_DUAL = (
-    [LeNetProblem(f"{n} images, {channels} channels", n, channels=channels) for n, channels in sizes]
-    for sizes in (((100, 8), (100, 50), (250, 16)), ((250, 50), (500, 16), (500, 50), (1000, 8), (1000, 16)))
-)
+
+
+def images(n: int, channels: int) -> LeNetProblem:
+    """LeNet on so many images, as few as have a dual."""
+    return LeNetProblem(f"{n} images, {channels} channels", n, channels=channels)
+
+
+DUAL = [images(100, 8), images(100, 50), images(250, 16)]
+LARGE_DUAL = [images(250, 50), images(500, 16), images(500, 50), images(1000, 8), images(1000, 16)]

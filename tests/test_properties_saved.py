@@ -74,6 +74,17 @@ def test_what_was_saved_is_loaded(saved, tmp_path):
     assert description == json.loads(json.dumps(DESCRIPTION))
 
 
+def test_a_network_is_read_in_the_precision_that_jax_is_set_to(saved, tmp_path):
+    """It was trained in float64, which is what jax has in these tests."""
+    model, content = saved
+    (tmp_path / "0.eqx").write_bytes(content)
+    with jax.enable_x64(False):
+        again = load(tmp_path / "0.eqx").model
+    for one, other in zip(*(jax.tree.leaves(eqx.filter(net, eqx.is_array)) for net in (again, model)), strict=True):
+        assert (one.dtype, other.dtype) == (np.float32, np.float64)
+        np.testing.assert_array_equal(one, np.asarray(other, np.float32))
+
+
 @given(st.data())
 def test_no_part_of_it_and_nothing_with_another_bit_is(saved, tmp_path, data):
     content = bytearray(saved[1])

@@ -55,7 +55,10 @@ def test_it_tends_to_the_exact_step(damping):
     exact, _ = one_step(Ridge(factorisation="qr"), model, data, damping=damping)
     steps = [one_step(Truncated(beta), model, data, damping=damping)[0] for beta in (1e-1, 1e-4, 1e-8)]
     errors = [float(jnp.linalg.norm(step - exact)) for step in steps]
-    assert errors[0] > 10 * errors[1] >= 10 * errors[2]
+    if damping:
+        assert errors[0] > 10 * errors[1] > 100 * errors[2]
+    else:  # after as many iterations as there are outputs nothing is left to solve
+        assert errors[1] < 1e-10 * errors[0]
     assert errors[2] < 1e-5
 
 

@@ -17,11 +17,6 @@ def num_examples(examples: PyTree[Any]) -> int:
     return len(jax.tree.leaves(examples)[0])
 
 
-def num_entries(tree: PyTree[Any]) -> int:
-    """How many numbers the arrays of a tree have, or those that it describes the shapes of."""
-    return sum(leaf.size for leaf in jax.tree.leaves(tree))
-
-
 def num_bytes(tree: PyTree[Any]) -> int:
     """What the arrays of a tree take, or those that it describes the shapes of."""
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))

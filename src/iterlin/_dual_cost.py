@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, PyTree
+import optax
+from jaxtyping import PyTree
 
-from iterlin._blocks import num_entries, num_examples, rows
-from iterlin._exact_kernel import exact_kernel_bytes
-from iterlin._kernels import Factors, factors
+from iterlin._exact_kernel import exact_kernel_size
+from iterlin._kernels import Factors
 from iterlin._linearise import Trainable, functional
 
 # Operations, and bytes from memory, a second of one thread of a processor, as `python -m benchmarks --groups dual` has
@@ -50,17 +50,17 @@ def dual_cost(
     **Raises**: `ValueError` for a model that maps no example by itself.
     """
     params, fn = functional(model, trainable)
-    one = jax.eval_shape(lambda x: rows(x, slice(1)), x)
-    n, p = num_examples(x), num_entries(params)
-    out = num_entries(jax.eval_shape(fn, params, one))
-    m, batch = n * out, batch_size or n
-    forward = (jax.jit(lambda params, x: fn(params, x)).lower(params, one).cost_analysis() or {}).get("flops", 0.0)
-    rank, products = min(m, p), sum(_operations(each, n) for each in eqx.filter_eval_shape(factors, fn, params, one))
+    size = exact_kernel_size(fn, params, x)
+    n, m, p = size.num_examples, size.num_outputs, optax.tree.size(params)
+    out, rank, batch = m // n, min(m, p), batch_size or n
+    counted = jax.jit(lambda params, x: fn(params, x)).lower(params, size.example).cost_analysis() or {}
+    forward = counted.get("flops", 0.0)  # where jax counts none, the dual never gains
+    products = sum(_operations(each, n) for each in size.factors)
     return DualCost(
         evaluation=PASSES * batch * forward / NETWORK,
         start=(1 + 2 * out) * n * forward / NETWORK + products / PRODUCT + m * rank**2 / CHOLESKY,
-        dual_evaluation=2 * batch * out * rank * _itemsize(params) / MEMORY,
-        num_bytes=exact_kernel_bytes(fn, params, x),
+        dual_evaluation=2 * batch * out * rank * size.factors[0].gradients.dtype.itemsize / MEMORY,
+        num_bytes=size.num_bytes,
     )
 
 
@@ -69,7 +69,3 @@ def _operations(example: Factors, n: int) -> float:
     _, out, q = example.gradients.shape
     whole = 2 * (n * out) ** 2 * q
     return whole / 2 if example.vectors is None else whole + 2 * n**2 * example.vectors.shape[1]
-
-
-def _itemsize(params: PyTree[Array]) -> int:
-    return max(leaf.dtype.itemsize for leaf in jax.tree.leaves(params))

@@ -1,7 +1,7 @@
 """The empirical kernel of the training data with all digits that its Jacobian has."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from scipy.linalg import get_blas_funcs
 
-from iterlin._blocks import num_bytes, num_entries, num_examples, rows
+from iterlin._blocks import num_bytes, num_examples, rows
 from iterlin._kernels import Factors, factors
 
 ITEMSIZE = 8  # bytes of an entry of Θ
@@ -27,20 +27,37 @@ def exact_kernel(
 
     **Raises**: `ValueError` with the bytes it would take, if the budget does not hold them.
     """
-    m = num_entries(jax.eval_shape(fn, params0, x))
-    if (needed := exact_kernel_bytes(fn, params0, x)) > max_bytes:
+    size = exact_kernel_size(fn, params0, x)
+    if (needed := size.num_bytes) > max_bytes:
         raise ValueError(
-            f"{what} for n·out = {m} outputs takes {needed:.2g} bytes, more than max_bytes = {max_bytes:.2g}: raise "
-            "max_bytes, or use a solver that stores no kernel"
+            f"{what} for n·out = {size.num_outputs} outputs takes {needed:.2g} bytes, more than max_bytes = "
+            f"{max_bytes:.2g}: raise max_bytes, or use a solver that stores no kernel"
         )
-    return _summed(_factors(fn, params0, x), m)
+    return _summed(_factors(fn, params0, x), size.num_outputs)
 
 
-def exact_kernel_bytes(fn: Callable, params0: PyTree[Array], x: PyTree[Any]) -> int:
-    """The memory for the Jacobian on the inputs x, of which shapes matter alone, and for Θ."""
-    one, n = jax.eval_shape(lambda x: rows(x, slice(1)), x), num_examples(x)
-    m = n * num_entries(jax.eval_shape(fn, params0, one))
-    return n * num_bytes(eqx.filter_eval_shape(factors, fn, params0, one)) + COPIES * ITEMSIZE * m**2
+class Size(NamedTuple):
+    """What Θ on n inputs is made of: the shapes of one example, and of what its Jacobian follows from."""
+
+    num_examples: int
+    example: PyTree[jax.ShapeDtypeStruct]
+    factors: list[Factors]
+
+    @property
+    def num_outputs(self) -> int:
+        """m = n·out."""
+        return self.num_examples * self.factors[0].gradients.shape[1]
+
+    @property
+    def num_bytes(self) -> int:
+        """The memory for the Jacobian and for Θ."""
+        return self.num_examples * num_bytes(self.factors) + COPIES * ITEMSIZE * self.num_outputs**2
+
+
+def exact_kernel_size(fn: Callable, params0: PyTree[Array], x: PyTree[Any]) -> Size:
+    """Of Θ on the inputs x, of which shapes matter alone."""
+    one = jax.eval_shape(lambda x: rows(x, slice(1)), x)
+    return Size(num_examples(x), one, eqx.filter_eval_shape(factors, fn, params0, one))
 
 
 def _summed(parts: list[Factors], m: int) -> Float[np.ndarray, "m m"]:

@@ -59,3 +59,17 @@ def test_a_worktree_and_a_shallow_clone_have_the_same_bytes(clone, tmp_path):
         run_in(tmp_path / name, "dvc", "repro", "-s", "tables@smoke")
         made = {path.name: path.read_bytes() for path in (tmp_path / name / tables).iterdir()}
         assert made == clone.bytes_below(tables)
+
+
+def test_an_impossible_parameter_stops_everything_with_one_line(clone):
+    clone.edit("num_validation: 100, num_test: 300}\n    net", "num_validation: 0, num_test: 300}\n    net")
+    for command in (["iterlin", "check"], ["iterlin", "repro"]):
+        done = clone.run(*command, check=False)
+        assert done.returncode == 1
+        expected = "params.yaml: presets.smoke.data.num_validation: Input should be greater than or equal to 1, got 0"
+        assert expected in done.stderr.splitlines()
+        assert "Running" not in done.stdout
+    done = clone.run("dvc", "repro", check=False)
+    assert done.returncode != 0
+    assert expected in done.stderr
+    assert "Running stage 'sweep" not in done.stdout

@@ -237,17 +237,3 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
     done = clone.run("dvc", "repro", "-f", "-s", "track_report@smoke", MLFLOW_TRACKING_URI=address)
     assert f"warning: MLflow at {address} does not show everything" in done.stderr
     assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 14
-
-
-def test_an_impossible_parameter_stops_everything_with_one_line(clone):
-    clone.edit("num_validation: 100, num_test: 300}\n    net", "num_validation: 0, num_test: 300}\n    net")
-    for command in (["iterlin", "check"], ["iterlin", "repro"]):
-        done = clone.run(*command, check=False)
-        assert done.returncode == 1
-        expected = "params.yaml: presets.smoke.data.num_validation: Input should be greater than or equal to 1, got 0"
-        assert expected in done.stderr.splitlines()
-        assert "Running" not in done.stdout
-    done = clone.run("dvc", "repro", check=False)
-    assert done.returncode != 0
-    assert expected in done.stderr
-    assert "Running stage 'sweep" not in done.stdout

@@ -35,7 +35,7 @@ class ClosedForm(Solver):
     without bound and end as diverged, as explicit steps do; the flow is always stable. A run counts t as steps.
 
     **Arguments**: `learning_rate` is η. `max_bytes` bounds the memory for Θ and its eigendecomposition, about 64 m²
-    bytes for m = n·out; a phase costs some 10 m³ operations besides Θ.
+    bytes for m = n·out, and that for Θ and the Jacobian; a phase costs some 10 m³ operations besides Θ.
 
     **Raises**: `ValueError` for a learning rate that is not positive.
     """

@@ -73,8 +73,9 @@ class Dual(Solver):
 
     def check(self, setup):
         setup.require_32_bits("the dual form")
-        theta, _ = ravel_pytree(setup.params)
-        self.solver.check(setup._replace(params=theta[: setup.num_outputs]))
+        dtype = jnp.result_type(*jax.tree.leaves(setup.params))
+        a = np.empty(min(setup.num_params, setup.num_outputs), dtype)  # of no more coordinates
+        self.solver.check(setup._replace(params=a))
         setup.require_one_example("the dual form")
         if setup.augmented:
             raise ValueError("the dual form takes inputs that stay as they are: leave augment or Dual out")

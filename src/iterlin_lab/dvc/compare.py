@@ -59,12 +59,10 @@ def changes(scale: Any) -> list[str]:
         lines += [f"{path}: {line}" for line in differences(old, new)]
     path = Layout(scale.name).claims
     old, new = (json.loads(text)["verdict"] for text in (committed(path), path.read_text()))
-    both = old.keys() | new.keys()
-    return lines + [
-        f"{path}: {claim}: {old.get(claim)} committed, {new.get(claim)} recomputed"
-        for claim in sorted(both)
-        if old.get(claim) != new.get(claim)
-    ]
+    for claim in sorted(old.keys() | new.keys()):
+        if (before := old.get(claim)) != (now := new.get(claim)):
+            lines.append(f"{path}: {claim}: {before} committed, {now} recomputed")
+    return lines
 
 
 def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:

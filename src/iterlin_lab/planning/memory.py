@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from iterlin import Dual, Every, Linearised, Stepwise, cross_entropy, functional
 from iterlin._batches import HOIST_BYTES
 from iterlin._blocks import CHUNK, num_bytes
-from iterlin._exact_kernel import exact_kernel_bytes
+from iterlin._exact_kernel import exact_kernel_size
 from iterlin._linearise import CACHE, residual_bytes
 from iterlin._problem import Problem
 from iterlin._records import Splits, measure
@@ -125,7 +125,7 @@ def _dual_bytes(scale: Any, model: Any) -> Iterator[int]:
 
     def needed(model, x):
         params, fn = functional(model)
-        return exact_kernel_bytes(fn, params, x)
+        return exact_kernel_size(fn, params, x).num_bytes
 
     for n in {recipe.sizes["train"] for recipe in _recipes(scale) if recipe.net == net and has_dual(recipe, model)}:
         x = _images(data.image_shape, n)

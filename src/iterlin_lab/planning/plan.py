@@ -25,14 +25,19 @@ COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the work
 
 
 class Phases(NamedTuple):
-    """How many evaluations a run may take, and about how many each of its phases; None if these have no dual."""
+    """How many evaluations a run may take, and about how many each of its phases; None if these have no dual.
+
+    `forced` says that they take the dual wherever there is one.
+    """
 
     evaluations: float
     each: float | None
+    forced: bool = False
 
     def steps(self, costs: dict[str, float]) -> float:
         """How many evaluations on the parameters would take as long."""
-        if self.each is None or self.each <= costs["break_even"]:
+        gains = self.each is not None and self.each > costs["break_even"]
+        if self.each is None or math.isinf(costs["break_even"]) or not (gains or self.forced):
             return self.evaluations
         return self.evaluations * (costs["break_even"] / self.each + costs["dual_step"])
 
@@ -92,7 +97,7 @@ def _phases(scale: Shared, recipe: Recipe) -> Phases:
     own, usual = recipe.training["batch_size"], scale.training.batch_size
     share = (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
     each = solver.evaluations_a_phase(min(recipe.period or math.inf, num_steps)) if may_have_dual(recipe) else None
-    return Phases(share * solver.evaluations(num_steps, _records(recipe)), each)
+    return Phases(share * solver.evaluations(num_steps, _records(recipe)), each, recipe.form == "dual")
 
 
 def _records(recipe: Recipe) -> float:

@@ -8,8 +8,6 @@ from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.nets import AnyNetwork
 from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Runs, Seed, Strict, Threads
 
-Form = Literal["primal", "dual", "auto"]  # of lazy phases
-
 
 def _data_name(name: str) -> str:
     if name not in DATA_SETS:
@@ -85,7 +83,7 @@ class Shared(Strict):
     threads: Threads
     runs_at_once: Runs
     precision: Literal["float64", "float32", "tensorfloat32", "bfloat16"]
-    form: Form
+    form: Literal["primal", "dual", "auto"]
     seed: Seed
     data: Data
     net: AnyNetwork

@@ -91,9 +91,8 @@ that is being trained, and may fall before the next feature update. The steps of
 def _accuracy_of_flow(scale: Scope, runs: pd.DataFrame, check: pd.DataFrame | None) -> str:
     if (tolerance := scale.k_sweep.solver.flow_tolerance) is None:
         return ""
-    estimates = runs[["error_estimate", "K"]].dropna().to_numpy()
-    largest, K = max(map(tuple, estimates))
-    own = f"By its own estimate it is off by up to {largest:.0%} of the path, with {label(K)}."
+    (worst,) = runs.nlargest(1, "error_estimate").to_dict("records")
+    own = f"By its own estimate it is off by up to {worst['error_estimate']:.0%} of the path, with {label(worst['K'])}."
     if check is None:
         return f"All K but TGN follow the gradient flow with the tolerance {tolerance:g}. {own}"
     errors = check[check["tolerance"] == tolerance].groupby("model")["error"].max()
