@@ -18,7 +18,8 @@ ROOT = Path(__file__).parent.parent
 
 def environment(**settings):
     """The environment of a user: without what the tests of the mathematics set, in a shell that stays above stages."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "MLFLOW_", "DVC_"))}
+    foreign = ("JAX_", "XLA_", "MLFLOW_", "DVC_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     own = {
         "SHELL": "/bin/sh",
@@ -55,7 +56,7 @@ class Clone:
             ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
         )
         for name in filter(None, listed.stdout.split("\0")):
-            if (ROOT / name).exists() and not name.startswith("reports/"):
+            if (ROOT / name).exists() and (name.startswith("reports/history/") or not name.startswith("reports/")):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         (folder / "dvc.lock").unlink(missing_ok=True)

@@ -5,6 +5,8 @@ import os
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_NUMPY_DTYPE_PROMOTION"] = "strict"
 os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
+# Most programs here are compiled for one call: what XLA would optimise takes longer than it saves.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 
 from hypothesis import HealthCheck, configuration, settings
 from jaxtyping import install_import_hook

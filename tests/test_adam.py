@@ -14,7 +14,7 @@ from iterlin_lab.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
 from tests.whole import FAMILIES, FIGURES, recipes, tables_of, text_of
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = load(ROOT / "params.yaml").presets
 
 
@@ -174,7 +174,7 @@ def test_the_claims_of_adam(gradient, solved, noise, expected):
 def test_no_verdict_rests_on_problems_that_were_not_solved_or_runs_that_were_cut_off(cell, column, value, unknown):
     table = runs({SGD: 0, GRADIENT: 0, SOLVED: -9})
     table.loc[(table["method"] == cell[0]) & (table["K"] == cell[1]) & (table["run"] == 0), column] = value
-    assert {claim for claim, verdict in verdicts("E-ADAM", table).items() if verdict == UNKNOWN} == unknown
+    assert {claim for claim, verdict in verdicts("E-ADAM", table).items() if verdict == NONE} == unknown
 
 
 RISING = {0.1: 2, 0.0: 0, 10.0: 4, 1e-3: 1, 1.0: 3}

@@ -6,13 +6,14 @@ import pytest
 from markdown_it import MarkdownIt
 from scipy import stats
 
-from iterlin_lab.claims.verdicts import VERDICTS, judge
+from iterlin_lab.claims.evidence import Claim, Evidence, Family
+from iterlin_lab.claims.verdicts import VERDICTS, judge, judge_all
 from iterlin_lab.report.claims import claims_section
 from iterlin_lab.report.names import row_name
-from iterlin_lab.statistics import holm, p_above, p_below
+from iterlin_lab.statistics import holm, p_above, p_below, runs_that_decide
 from tests.whole import FAMILIES
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PERIODS = (1, 10, 1e4, 1e6, 1e8, np.inf)
 TGN = "TGN"
 
@@ -53,7 +54,7 @@ def verdicts(table):
         ("E-SWEEP-6", {np.inf: -9}, {}),
     ],
 )
-def test_a_claim_is_reproduced_where_it_holds_and_not_where_its_opposite_does(claim, passes, fails):
+def test_a_claim_is_supported_where_it_holds_and_contradicted_where_its_opposite_does(claim, passes, fails):
     assert verdicts(runs(passes))[claim] == YES
     assert verdicts(runs(fails))[claim] == NO
     assert verdicts(runs(passes, noise=0.3))[claim] == UNKNOWN
@@ -69,11 +70,11 @@ def test_a_small_significant_difference_can_still_be_equivalent():
     assert verdicts(runs({10: 0.4, 1e4: 0.4}, noise=0.001))["E-SWEEP-1"] == YES
 
 
-def test_too_few_runs_or_none_are_not_testable():
-    assert set(verdicts(runs(number=4)).values()) == {UNKNOWN}
+def test_claims_on_too_few_runs_or_none_are_not_applicable():
+    assert set(verdicts(runs(number=4)).values()) == {NONE}
     table = runs()
     without = verdicts(table[table["K"] != 1e8])
-    assert without["E-SWEEP-3"] == without["E-SWEEP-4"] == UNKNOWN
+    assert without["E-SWEEP-3"] == without["E-SWEEP-4"] == NONE
 
 
 def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
@@ -97,7 +98,7 @@ def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(na
     table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
     assert set(verdicts(table).values()) == {YES, NO}
     table.loc[named(table, name) & (table["run"] == 0), "outcome"] = "step_limit"
-    assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown
+    assert {claim for claim, verdict in verdicts(table).items() if verdict == NONE} == unknown
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_no_verdict_rests_on_runs_that_diverged(name, unknown):
     table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
     table.loc[named(table, name) & (table["run"] < 3), "outcome"] = "diverged"
     rows = {row["id"]: row for row in judge(FAMILIES["E-SWEEP"].claims, table)}
-    assert {claim for claim, row in rows.items() if row["verdict"] == UNKNOWN} == unknown
+    assert {claim for claim, row in rows.items() if row["verdict"] == NONE} == unknown
     for claim in unknown:
         assert rows[claim]["evidence"].endswith(f"did not all reach their own end (diverged: 3 of 10 at {name})")
 
@@ -130,7 +131,83 @@ def test_one_sided_p_values_are_those_of_scipy():
     assert p_above(values, 0.3) + p_below(values, 0.3) == pytest.approx(1)
 
 
-def test_the_report_shows_a_claim_whole():
-    claim = {"statement": "a", "source": "T", "paper": "b", "verdict": YES, "evidence": "mean |x|: 0.1"}
-    page = MarkdownIt("commonmark").enable("table").render(claims_section({"E-1": claim}))
+def test_missing_runs_of_one_claim_make_no_other_claim_easier():
+    """Six claims are corrected for six, whatever runs there are."""
+    table = runs({1e8: -0.4}, noise=0.003)
+    (whole, less) = (
+        {row["id"]: row for row in judge(FAMILIES["E-SWEEP"].claims, kept)}
+        for kept in (table, table[table["K"] != np.inf])
+    )
+    assert less["E-SWEEP-6"]["verdict"] == NONE
+    assert less["E-SWEEP-3"]["p_for_alone"] == whole["E-SWEEP-3"]["p_for_alone"]
+    assert less["E-SWEEP-3"]["p_for"] >= whole["E-SWEEP-3"]["p_for"]
+
+
+def test_where_the_effect_is_there_and_smaller_than_the_margin_the_evidence_says_so():
+    (row,) = (row for row in judge(FAMILIES["E-SWEEP"].claims, runs({1e8: -0.5}, noise=0.001)) if row["id"][-1] == "3")
+    assert row["verdict"] == YES
+    assert row["evidence"].endswith("the opposite holds as well: what was found is there, and smaller than the margin")
+
+
+def test_the_runs_that_decide_are_those_of_the_normal_test():
+    """With the same mean and spread in so many runs, the quantile of p is that of the level and the power together."""
+
+    def runs_of(number):
+        return pd.Series(stats.norm.ppf((np.arange(number) + 0.5) / number) + 0.06)
+
+    needed = runs_that_decide(p_above(runs_of(400), 0), 400, 0.01)
+    assert needed > 400
+    many = runs_of(int(needed))
+    assert stats.norm.isf(p_above(many, 0)) == pytest.approx(stats.norm.isf(0.01) + stats.norm.isf(0.2), rel=0.02)
+    assert runs_that_decide(0.7, 10, 0.01) == np.inf
+
+
+def test_an_inconclusive_claim_says_where_it_leans_and_how_many_runs_would_decide():
+    rows = {row["id"]: row for row in judge(FAMILIES["E-SWEEP"].claims, runs({1e8: -0.4}, noise=0.01))}
+    row = rows["E-SWEEP-3"]
+    assert (row["verdict"], row["runs"]) == (UNKNOWN, 10)
+    nearer = row["leans"] == YES
+    assert nearer == (row["p_for_alone"] < row["p_against_alone"])
+    p = min(row["p_for_alone"], row["p_against_alone"])
+    assert row["runs_that_decide"] == runs_that_decide(p, 10, 0.05 / 6) > 10
+
+
+def shown(claims, history):
+    """The section as a page, without line breaks."""
+    return " ".join(MarkdownIt("commonmark").enable("table").render(claims_section("mine", claims, history)).split())
+
+
+def test_the_report_shows_a_claim_whole(tmp_path):
+    claim = {"statement": "a", "source": "T", "paper": "b", "verdict": NONE, "evidence": "mean |x|: 0.1"}
+    page = shown({"E-1": claim}, tmp_path / "none.csv")
     assert ">mean |x|: 0.1</td>" in page
+    assert "No earlier report of this scale is on record." in page
+
+
+def test_the_report_says_how_often_verdicts_changed(tmp_path):
+    history = pd.DataFrame({"commit": ["a", "b"], "date": "", "seed": [4, 5], "what": "", "E-SWEEP-1": [NO, YES]})
+    history.to_csv(path := tmp_path / "mine.csv", index=False)
+    rows = judge_all([FAMILIES["E-SWEEP"]], {"k_sweep_runs": runs({1e8: -0.4}, noise=0.01)})
+    page = shown({row["id"]: row for row in rows}, path)
+    assert "2 reports; from one to the next, 1 of 1 verdicts changed, with the seeds 4, 5" in page
+    assert page.count(">1 of 1</td>") == 1
+    decide = float(f"{rows[2]['runs_that_decide']:.2g}")
+    assert f"leans to {rows[2]['leans']}: 10 runs, some {decide:.0f} decide</td>" in page
+
+
+def test_the_correction_for_all_claims_takes_verdicts_away_and_the_report_says_which(tmp_path):
+    """One claim that holds at p = 0.03 does not among four; one that holds at 0.001 does."""
+    made = [(f"E-{number}", p) for number, p in enumerate((0.03, 0.001, 0.4, None))]
+
+    def family(name, p):
+        found = p and Evidence(p, 1 - p, "x")
+        return Family("E", "runs", [Claim(name, "T", "s", "p", "t", 0.0, lambda *_: found)])
+
+    families = [family(name, p) for name, p in made]
+    rows = {row["id"]: row for row in judge_all(families, {"runs": pd.DataFrame({"run": range(5)})})}
+    assert [row["verdict"] for row in rows.values()] == [YES, YES, UNKNOWN, NONE]
+    assert [row.get("verdict_of_all") for row in rows.values()] == [UNKNOWN, YES, UNKNOWN, None]
+    assert rows["E-0"]["p_for_of_all"] == pytest.approx(3 * 0.03)
+    page = shown(rows, tmp_path / "none.csv")
+    assert "The correction for all makes 1 of them inconclusive: E-0." in page
+    assert "2 supported, 0 contradicted, 1 inconclusive, 1 not applicable at this scale" in page

@@ -84,8 +84,23 @@ def verdicts(runs):
 
 
 def test_claims_hold_where_the_errors_fall_and_not_where_they_rise():
-    assert verdicts(table((9, 5, 3, 1), runs=1000)) == ["reproduced"] * 4
-    assert verdicts(table((1, 3, 5, 9)))[:2] == ["not reproduced"] * 2
+    assert verdicts(table((9, 5, 3, 1), runs=10_000)) == ["supported"] * 4
+    assert verdicts(table((1, 3, 5, 9)))[:2] == ["contradicted"] * 2
+
+
+def test_a_rise_at_the_end_contradicts_a_fall_that_the_trend_shows():
+    runs = table((9, 5, 1, 3))
+    assert verdicts(runs)[0] == "contradicted"
+    assert verdicts(runs)[1] == "supported"
+
+
+def test_the_best_is_compared_as_a_ratio():
+    """A third more is too much, whatever the size of the errors."""
+    runs = table((9, 5, 3, 1), runs=10_000)
+    small = runs.assign(test_rmse=runs["test_rmse"] / 100)
+    more = small["test_rmse"] * np.where(small["damping"] == 1e-4, 1.33, 1)
+    assert verdicts(small)[2] == "supported"
+    assert verdicts(small.assign(test_rmse=more))[2] == "contradicted"
 
 
 def test_failed_runs_count_as_the_worst():
@@ -94,13 +109,13 @@ def test_failed_runs_count_as_the_worst():
     least = runs["damping"] == 1e-4
     runs.loc[least & (runs["run"] > 20), "failed"] = True
     runs.loc[least, "test_rmse"] = 0.5
-    assert verdicts(runs)[1] == "reproduced"
+    assert verdicts(runs)[1] == "supported"
     row = summary(runs).iloc[0]
     assert (row["failed"], row["test_rmse_mean"], row["quantile_95"]) == (79, 0.5, np.inf)
 
 
 def test_too_few_runs_decide_nothing():
-    assert set(verdicts(table((9, 5, 3, 1), runs=4))) == {"not testable at this scale"}
+    assert set(verdicts(table((9, 5, 3, 1), runs=4))) == {"not applicable at this scale"}
 
 
 def test_a_quantile_of_censored_values():

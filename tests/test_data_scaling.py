@@ -16,7 +16,7 @@ from iterlin_lab.experiments.data_scaling.table import compared, tables
 from iterlin_lab.layout import Layout
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("data_scaling")
 
 
@@ -154,7 +154,7 @@ REPRODUCED = {"slopes": {np.inf: -0.3}, "shifts": {np.inf: -10, 1e8: -3}}
 def test_all_claims_can_hold_and_all_can_be_undecided():
     assert set(verdicts(runs(**REPRODUCED)).values()) == {YES}
     assert set(verdicts(runs(**REPRODUCED, noise=0.2)).values()) == {UNKNOWN}
-    assert set(verdicts(runs(**REPRODUCED, number=4)).values()) == {UNKNOWN}
+    assert set(verdicts(runs(**REPRODUCED, number=4)).values()) == {NONE}
 
 
 @pytest.mark.parametrize(
@@ -165,18 +165,26 @@ def test_all_claims_can_hold_and_all_can_be_undecided():
         ("3", {"shifts": {np.inf: -10}, "slopes": {np.inf: -0.7}}),
         ("4", {"shifts": {1e8: 2}}),
         ("5", {"shifts": {CONTROL: 3}}),
+        ("6", {"slopes": {1e8: -0.7}}),
     ],
 )
-def test_a_claim_is_not_reproduced_where_its_opposite_holds(claim, fails):
+def test_a_claim_is_contradicted_where_its_opposite_holds(claim, fails):
     assert verdicts(runs(**fails))[claim] == NO
+
+
+def test_what_begins_at_the_largest_n_is_not_averaged_away():
+    """Better at the smallest n and worse at the largest: a mean over n says nothing of it."""
+    turning = verdicts(runs(slopes={1e8: -0.4}))
+    assert (turning["4"], turning["6"]) == (YES, YES)
+    assert verdicts(runs(slopes={1e8: -0.6}))["4"] == NO
 
 
 @pytest.mark.parametrize(
     ("method", "K", "outcome", "unknown"),
     [
-        ("gradient", 1, "step_limit", {"1", "2", "3", "4", "5"}),
+        ("gradient", 1, "step_limit", {"1", "2", "3", "4", "5", "6"}),
         ("gradient", 1e6, "step_limit", {"1"}),
-        ("gradient", 1e8, "step_limit", {"4"}),
+        ("gradient", 1e8, "step_limit", {"4", "6"}),
         ("gradient", np.inf, "step_limit", set()),
         ("gradient", np.inf, "diverged", {"2", "3"}),
         ("control", 1, "diverged", {"5"}),
@@ -186,4 +194,4 @@ def test_no_verdict_rests_on_runs_that_were_cut_off(method, K, outcome, unknown)
     table = runs(**REPRODUCED)
     own = (table["method"] == method) & (table["K"] == K)
     table.loc[own & (table["run"] == 0) & (table["n"] == 80), "outcome"] = outcome
-    assert {claim for claim, verdict in verdicts(table).items() if verdict == UNKNOWN} == unknown
+    assert {claim for claim, verdict in verdicts(table).items() if verdict == NONE} == unknown

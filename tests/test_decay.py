@@ -22,7 +22,7 @@ from iterlin_lab.runs.two_layer_flows import network
 from tests.clone import ROOT
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("decay")
 SECTION = PRESETS["smoke"].decay
 
@@ -55,8 +55,8 @@ def test_the_smallest_rate_is_that_of_all_records_and_of_the_start():
     assert found == pytest.approx({"initial": 0.5, "smallest": 0.4, "excess": -1 + 2 * 0.4, "rate": 3})
 
 
-def results(excess=-1.0, ratio=1.0, number=8):
-    """Trajectories of both kinds; the first of f_lin has this excess."""
+def results(excess=-1.0, ratio=1.0, number=8, smallest=0.05, own_excess=-1.0):
+    """Trajectories of both kinds; the first of f_lin and the last of a network have these excesses."""
     rows = [
         {"cell": cell, "size": size, "run": run, "initial": 0.1, "smallest": 0.1, "excess": -1.0, "rate": 0.2 * ratio}
         for cell in ("linearised", "γ = N^−0.5")
@@ -64,6 +64,7 @@ def results(excess=-1.0, ratio=1.0, number=8):
         for run in range(number)
     ]
     rows[0]["excess"] = excess
+    rows[-1] |= {"excess": own_excess, "smallest": smallest}
     return pd.DataFrame(rows)
 
 
@@ -73,9 +74,11 @@ def results(excess=-1.0, ratio=1.0, number=8):
         (results(), (YES, YES, YES)),
         (results(excess=1e-9), (YES, YES, YES)),  # rounding
         (results(excess=1e-3), (NO, YES, YES)),
+        (results(own_excess=1e-3), (YES, NO, YES)),
+        (results(smallest=0.1), (YES, NONE, YES)),  # the first is the smallest everywhere
         (results(ratio=1.2), (YES, YES, NO)),
         (results(ratio=0.3), (YES, YES, NO)),
-        (results(number=4), (UNKNOWN,) * 3),
+        (results(number=4), (NONE,) * 3),
     ],
 )
 def test_the_claims(runs, expected):
@@ -93,7 +96,7 @@ def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = Layout("smoke").results / "decay"
     folder.mkdir(parents=True)
-    runs = results(excess=0.5)
+    runs = results(excess=0.5, smallest=0.1)
     runs.to_csv(folder / "runs.csv", index=False)
     curves = pd.concat([runs[["cell", "size", "run"]].assign(time=time, log_loss=-time) for time in (1.0, 2.0)])
     curves.to_csv(folder / "curves.csv", index=False)

@@ -25,7 +25,7 @@ from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("filters")
 FEW = Filters(num_drawn=2, num_columns=4, num_permutations=300, num_examples=5, kernels_per_decade=2)
 SCALE = PRESETS["smoke"].model_copy(update={"filters": FEW})
@@ -177,8 +177,8 @@ def test_where_changes_are_most_similar_and_closest():
     [
         ({}, (YES, YES, YES)),
         ({"fraction": 0.5, "null": 0.95, "further": -0.2}, (NO, NO, NO)),
-        ({"fraction": 0.12, "number": 4}, (UNKNOWN,) * 3),
-        ({"diverged": {(LARGE, 2)}}, (UNKNOWN,) * 3),
+        ({"fraction": 0.12, "number": 4}, (NONE,) * 3),
+        ({"diverged": {(LARGE, 2)}}, (NONE,) * 3),
     ],
 )
 def test_the_claims(made, settings, expected):

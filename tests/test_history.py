@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from iterlin_lab.dvc.history import changed, history
+from iterlin_lab.claims.history import changes, history, in_words
 
 SCALE = SimpleNamespace(name="mine")
-YES, NO = "reproduced", "not reproduced"
+YES, NO = "supported", "contradicted"
 
 
 @pytest.fixture
@@ -41,7 +41,16 @@ def test_a_row_is_a_commit_that_changed_verdicts(commit):
     assert found["what"].tolist() == ["first,\tin an older form", "second", "third"]
     assert found["seed"].tolist() == [3, 4, 5]
     assert found[["A", "B", "C"]].fillna("").to_numpy().tolist() == [[YES, NO, ""], [YES, YES, NO], [NO, "", NO]]
-    assert changed(found) == "2 of 4"
+    assert in_words(found) == "3 reports; from one to the next, 2 of 4 verdicts changed"
+    assert changes(found).to_dict("index")["A"] == {"changed": 1, "pairs": 2}
+
+
+def test_another_word_for_the_same_verdict_is_no_change(commit):
+    undecided, unfit = "inconclusive", "not applicable at this scale"
+    old = "not testable at this scale"
+    commit(1, {"verdict": {"A": "reproduced", "B": "not reproduced", "C": old, "D": old, "E": old}}, "old words")
+    commit(2, {"verdict": {"A": YES, "B": NO, "C": undecided, "D": unfit, "E": YES}}, "new words")
+    assert changes(history(SCALE))["changed"].to_dict() == {"A": 0, "B": 0, "C": 0, "D": 0, "E": 1}
 
 
 def test_a_preset_without_reports_has_no_history(commit):

@@ -16,7 +16,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.tables.summaries import means
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 SMOKE = scopes("kernel_limit")["smoke"]
 SETTINGS = KernelLimit(dimension=3, widths=[8, 16, 32], num_examples=4, sizes=[2, 4, 8], width=16, num_seeds=2)
 
@@ -36,13 +36,17 @@ def test_a_network_with_fewer_neurons_than_examples_is_refused():
         KernelLimit.model_validate(SETTINGS.model_dump() | {"width": 7})
 
 
-def results(number=10, noise=0.01, in_width=-0.5, in_bound=0.5, log=0.0):
-    """What the stage writes, with errors that follow power laws, and a power of log 2n."""
+def results(number=10, noise=0.01, in_width=-0.5, in_bound=0.5, log=0.0, edge=False):
+    """What the stage writes, with errors that follow power laws, and a power of log 2n.
+
+    At the `edge` of Marchenko and Pastur the law is that of √y, and over N the error is (1 + √y)² − 1.
+    """
     draw = np.random.default_rng(0)
     rows = [(kernel, *pair, 3, run) for pair in pairs(SETTINGS) for kernel in ("RF", "NT") for run in range(number)]
     table = pd.DataFrame(rows, columns=["kernel", "varied", "n", "N", "d", "run"])
     squared = tables.bound(table) * table["N"]  # that of n and d alone
     law = table["N"] ** in_width * squared**in_bound * np.log(2 * table["n"]) ** log
+    law = law.where(table["varied"] != "N", (1 + law) ** 2 - 1) if edge else law
     return table.assign(error=law * np.exp(draw.normal(0, noise, len(table))))
 
 
@@ -62,6 +66,9 @@ def test_exponents_are_those_of_the_laws():
         {("NT", "N"): -0.5, ("NT", "n"): 0.5, ("RF", "N"): -0.5, ("RF", "n"): 0.5}
     )
     assert fits["constant_mean"].to_numpy() == pytest.approx(1)
+    edges = fitted(noise=1e-9, edge=True).xs("N", level="varied")
+    assert edges["corrected_mean"].to_numpy() == pytest.approx(-0.5)
+    assert (edges["exponent_mean"] < -0.55).all()
     fits = fitted(noise=1e-9, log=0.5)
     assert fits["with_log_mean"].dropna().to_dict() == pytest.approx({("NT", "n"): 0.5, ("RF", "n"): 0.5})
     assert (fits["exponent_mean"].xs("n", level="varied") > 0.55).all()
@@ -76,13 +83,14 @@ def test_exponents_are_those_of_the_laws():
         ({"in_bound": 1.5}, (YES, YES, NO, NO)),
         ({"in_bound": 0.1}, (YES,) * 4),  # an upper bound
         ({"noise": 1.0}, (UNKNOWN,) * 4),
-        ({"number": 4}, (UNKNOWN,) * 4),
+        ({"number": 4}, (NONE,) * 4),
     ],
 )
 def test_the_claims(changes, expected):
     (family,) = FAMILIES
     assert family.table == "kernel_limit_exponents"
-    assert tuple(row["verdict"] for row in judge(family.claims, tables.fitted(results(**changes)))) == expected
+    rows = judge(family.claims, tables.fitted(results(**changes, edge=True)))
+    assert tuple(row["verdict"] for row in rows) == expected
 
 
 def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from iterlin_lab.tables.gaps import largest_gaps
 from tests.clone import ROOT
 from tests.whole import FAMILIES, FIGURES, TRAINED, recipes, tables_of, text_of
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = load(ROOT / "params.yaml").presets
 
 
@@ -167,9 +167,9 @@ MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "train_accuracy_after_two": 1.0
             (0.1, -0.1, -9),
             0.0005,
             {"train_accuracy_after_two": np.nan, "late_gain": np.nan},
-            [YES, YES, UNKNOWN, UNKNOWN, YES],
+            [YES, YES, NONE, NONE, YES],
         ),
-        ((0.1, -0.1, -9), 0.0005, {"outcome": "diverged"}, [UNKNOWN] * 5),
+        ((0.1, -0.1, -9), 0.0005, {"outcome": "diverged"}, [NONE] * 5),
     ],
 )
 def test_the_claims_of_mnist(shifts, noise, columns, expected):
@@ -184,7 +184,7 @@ def test_the_claims_of_mnist(shifts, noise, columns, expected):
         (0.1, -0.2, 0.02, "step_limit", [YES, YES, YES]),
         (-4, -0.2, 0.2, "step_limit", [NO, YES, NO]),
         (0.1, 5, 0.05, "step_limit", [YES, NO, UNKNOWN]),
-        (0.1, -0.2, 0.02, "diverged", [UNKNOWN] * 3),
+        (0.1, -0.2, 0.02, "diverged", [NONE] * 3),
     ],
 )
 def test_the_claims_of_batches(full, mini, gap, outcome, expected):
@@ -196,7 +196,7 @@ def test_the_claims_of_batches(full, mini, gap, outcome, expected):
 
 @pytest.mark.parametrize(
     ("shift", "outcome", "expected"),
-    [(-0.2, "step_limit", YES), (-3, "step_limit", NO), (-1, "step_limit", UNKNOWN), (0, "diverged", UNKNOWN)],
+    [(-0.2, "step_limit", YES), (-3, "step_limit", NO), (-1, "step_limit", UNKNOWN), (0, "diverged", NONE)],
 )
 def test_the_claim_of_augmentation(shift, outcome, expected):
     assert verdicts("E-AUG", table({1: 0, 5e6: shift}).assign(outcome=outcome)) == [expected]

@@ -24,7 +24,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.tables.summaries import exponents
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 SMOKE = scopes("one_neuron")["smoke"]
 SECTION = SMOKE.one_neuron
 
@@ -131,10 +131,10 @@ def test_the_claims():
     assert verdicts(runs(1, 1.8, 0.9)) == (YES,) * 4
     assert verdicts(runs(1.6, 1, 0.3)) == (NO,) * 4
     assert verdicts(runs(1.25, 1.25, 0.75)) == (UNKNOWN,) * 4
-    assert verdicts(runs(1, 1.8, 0.9, number=4)) == (UNKNOWN,) * 4
+    assert verdicts(runs(1, 1.8, 0.9, number=4)) == (NONE,) * 4
     table = runs(1, 1.8, 0.9)
     table.loc[(table["learner"] == "lazy") & (table["run"] == 0), "exponent"] = np.nan  # it needs more than was tried
-    assert verdicts(table) == (YES, YES, UNKNOWN, YES)
+    assert verdicts(table) == (YES, YES, NONE, YES)
 
 
 def test_from_results_to_figures_and_the_section(tmp_path, monkeypatch):

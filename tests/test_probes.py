@@ -26,7 +26,7 @@ from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.settings.base import parse_period
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("probes")
 SETTINGS = Probes(strengths=[1e-3, 1.0, 0.1], tolerance=1e-6, max_iterations=1000, every=1)
 
@@ -220,9 +220,9 @@ def verdicts(table):
         ({}, [YES] * 4),
         ({"final": 0, "delay": -2.0, "fraction": 0.9, "first": 0}, [NO] * 4),  # sooner in layer 1, later in layer 2
         ({"noise": 0.2, "fraction": 0.5}, [UNKNOWN] * 4),
-        ({"number": 4}, [UNKNOWN] * 4),
-        ({"outcome": "diverged"}, [UNKNOWN] * 4),
-        ({"converged": False}, [UNKNOWN] * 4),
+        ({"number": 4}, [NONE] * 4),
+        ({"outcome": "diverged"}, [NONE] * 4),
+        ({"converged": False}, [NONE] * 4),
         ({"layer1_delay": np.nan}, [UNKNOWN, YES, YES, YES]),
         ({"layer1_delay": np.nan, "layer2_delay": 0.5}, [NO, YES, YES, YES]),
     ],
@@ -242,4 +242,4 @@ def test_the_evidence_says_whether_a_fifth_of_training_is_in_the_interval():
 
 def test_there_is_nothing_to_say_of_one_period_alone():
     table = runs()
-    assert verdicts(table[table["K"] == 1]) == [UNKNOWN] * 4
+    assert verdicts(table[table["K"] == 1]) == [NONE] * 4

@@ -28,7 +28,7 @@ from iterlin_lab.runs.training import run_many
 from iterlin_lab.tables.summaries import ACCURACIES
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("resnet")
 NORMS = ("none", "batch", "frozen", "running")
 PANELS, GRID = (family.claims for family in FAMILIES)
@@ -171,14 +171,14 @@ def test_a_claim_can_hold_and_can_fail(claims):
 
 def test_a_grid_in_which_nothing_diverges_says_nothing():
     runs = runs_of(GRID, favourable=True).assign(outcome="step_limit")
-    assert [row["verdict"] for row in judge(GRID, runs)] == [UNKNOWN, UNKNOWN]
+    assert [row["verdict"] for row in judge(GRID, runs)] == [NONE, NONE]
 
 
 def test_a_claim_on_one_panel_says_which_one_has_runs_that_diverged():
     runs = runs_of(PANELS, favourable=True)
     runs.loc[(runs["method"] == "plain") & (runs["K"] > 1) & (runs["run"] < 2), "outcome"] = "diverged"
     (row, other) = judge(PANELS, runs)
-    assert (row["verdict"], other["verdict"]) == (UNKNOWN, YES)
+    assert (row["verdict"], other["verdict"]) == (NONE, YES)
     assert "(diverged: 2 of 7 at plain, K = 100)" in row["evidence"]
 
 

@@ -25,7 +25,7 @@ from iterlin_lab.layout import Layout
 from tests.clone import ROOT
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 SMOKE = scopes("staircase")["smoke"]
 SECTION = SMOKE.staircase
 
@@ -132,10 +132,10 @@ def verdicts(runs):
 def test_the_claims():
     assert verdicts(results(steps)) == (YES,) * 4
     assert verdicts(results(slope)) == (NO,) * 4
-    assert verdicts(results(steps, number=4)) == (UNKNOWN,) * 4
+    assert verdicts(results(steps, number=4)) == (NONE,) * 4
     runs = results(steps)
-    assert verdicts(runs[runs["exponent"] % 0.5 == 0])[3] == UNKNOWN
-    assert verdicts(runs[runs["dimension"] < 40])[2:] == (UNKNOWN,) * 2
+    assert verdicts(runs[runs["exponent"] % 0.5 == 0])[3] == NONE
+    assert verdicts(runs[runs["dimension"] < 40])[2:] == (NONE,) * 2
 
 
 def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch):

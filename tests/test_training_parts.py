@@ -19,7 +19,7 @@ from iterlin_lab.runs.recipes import make_recipe
 from iterlin_lab.runs.training import initial, keys, run_many, summary
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("parts")
 
 
@@ -149,7 +149,7 @@ def test_the_claims(lazy, descent, expected):
 def test_noisy_few_or_diverged_runs_decide_nothing():
     whole = (0, 4, 7, 10), (0, 7, 12, 19)
     assert verdicts(runs(*whole, noise=0.3)) == [UNKNOWN] * 3
-    assert verdicts(runs(*whole, number=4)) == [UNKNOWN] * 3
-    assert verdicts(runs(*whole, outcome="diverged")) == [UNKNOWN] * 3
+    assert verdicts(runs(*whole, number=4)) == [NONE] * 3
+    assert verdicts(runs(*whole, outcome="diverged")) == [NONE] * 3
     without = runs(*whole)
-    assert verdicts(without[without["layers"] > 1])[:2] == [UNKNOWN] * 2
+    assert verdicts(without[without["layers"] > 1])[:2] == [NONE] * 2

@@ -27,7 +27,7 @@ from iterlin_lab.tables import ACCURACIES
 from tests.problems import same
 from tests.whole import scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("vit")
 NET = {"patch": 2, "width": 6, "heads": 2, "hidden": 5, "depth": 2, "initialisation": "lecun_normal"}
 IMAGES = jax.random.normal(jax.random.key(1), (3, 4, 6, 2))
@@ -204,8 +204,8 @@ def test_the_claims(large, lazy, moves, expected):
 
 def test_noisy_few_or_diverged_runs_decide_nothing():
     assert verdicts(runs(0.2, -0.5, 0.1, noise=0.03))[:2] == [UNKNOWN, UNKNOWN]
-    assert verdicts(runs(0.2, -5, 0.1, number=4)) == [UNKNOWN] * 3
-    assert verdicts(runs(0.2, -5, 0.1, outcome="diverged")) == [UNKNOWN] * 3
+    assert verdicts(runs(0.2, -5, 0.1, number=4)) == [NONE] * 3
+    assert verdicts(runs(0.2, -5, 0.1, outcome="diverged")) == [NONE] * 3
 
 
 def results(folder, periods, outcome):

@@ -18,7 +18,7 @@ from iterlin_lab.experiments.xor.table import numbered, summarise
 from iterlin_lab.nets.shared.build import build
 from tests.whole import FAMILIES, scopes
 
-YES, NO, UNKNOWN = VERDICTS
+YES, NO, UNKNOWN, NONE = VERDICTS
 SMOKE = scopes("xor")["smoke"]
 SETTINGS = SMOKE.xor.model_copy(update={"num_steps": 5, "num_phases": 1, "num_updates": 5, "width": 8})
 SCALE = SMOKE.model_copy(update={"xor": SETTINGS})
@@ -140,7 +140,7 @@ def verdicts(table):
     return {row["id"]: row["verdict"] for row in judge(FAMILIES["E-XOR"].claims, table)}
 
 
-def test_each_claim_is_reproduced_where_it_holds():
+def test_each_claim_is_supported_where_it_holds():
     assert verdicts(runs()) == {f"E-XOR-{number}": YES for number in range(1, 5)}
 
 
@@ -153,12 +153,12 @@ def test_each_claim_is_reproduced_where_it_holds():
         ("E-XOR-4", {"accuracy": -5}),
     ],
 )
-def test_a_claim_is_not_reproduced_where_its_opposite_holds(claim, changes):
+def test_a_claim_is_contradicted_where_its_opposite_holds(claim, changes):
     assert verdicts(runs(**changes))[claim] == NO
 
 
 def test_too_few_or_too_noisy_runs_give_no_verdict():
-    assert set(verdicts(runs(number=3)).values()) == {UNKNOWN}
+    assert set(verdicts(runs(number=3)).values()) == {NONE}
     assert set(verdicts(runs(slopes=(("K", 0), ("λ", 0)), level=0.9, noise=0.2)).values()) == {UNKNOWN}
 
 
@@ -171,7 +171,7 @@ def test_runs_that_did_not_fit_leave_the_claims_of_their_dial_open(dial, value, 
     table = runs()
     table.loc[(table[dial] == value) & (table["run"] < 3), "outcome"] = outcome
     rows = judge(FAMILIES["E-XOR"].claims, table)
-    assert {row["id"][-1] for row in rows if row["verdict"] == UNKNOWN} == unknown
+    assert {row["id"][-1] for row in rows if row["verdict"] == NONE} == unknown
     said = f"(diverged: 3 of 10 at {name})"
     assert all(row["evidence"].endswith(said) == (outcome == "diverged") for row in rows if row["id"][-1] in unknown)
 

@@ -112,13 +112,13 @@ def check_report(scale: Scale) -> None:
 
 def history(scale: Scale) -> None:
     """write the verdicts of all reports of this preset that were committed, and say how often they changed"""
-    import iterlin_lab.dvc.history as past  # pandas is slow to import
+    import iterlin_lab.claims.history as past  # pandas is slow to import
 
-    path, found = Layout(scale.name).report / "history.csv", past.history(scale)
+    path, found = Layout(scale.name).history, past.history(scale)
     if found.empty:
         sys.exit(f"no verdicts of {scale.name} are in git's history")
     write_text(path, found.to_csv(index=False))
-    print(f"{path}: {len(found)} reports; from one to the next, {past.changed(found)} verdicts changed")
+    print(f"{path}: {past.in_words(found)}")
 
 
 def sync(scale: Scale, again: bool) -> None:

@@ -17,6 +17,7 @@ class Layout:
         self.figures = self.report / "figures"
         self.claims = self.report / "claims.json"
         self.evidence = self.report / "evidence.json"
+        self.history = Path(f"reports/history/{scale}.csv")
         self.tracked = Path(f"tracking/{scale}.json")
         self.tracked_report = Path(f"tracking/{scale}-report.txt")
 

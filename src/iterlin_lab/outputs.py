@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import judge
+from iterlin_lab.claims.verdicts import judge_all
 from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
 from iterlin_lab.report.claims import claims_section
@@ -23,8 +23,7 @@ def verdicts(scale: Any, tables: Tables) -> dict[str, dict[str, Any]]:
     """By the ids of the claims, what was judged."""
     ordered = sorted(chosen(scale), key=lambda experiment: experiment.claims_order or experiment.order)
     families = [family for experiment in ordered for family in experiment.families]
-    rows = [row for family in families for row in judge(family.claims, tables[family.table])]
-    return {row.pop("id"): row for row in rows}
+    return {row.pop("id"): row for row in judge_all(families, tables)}
 
 
 def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[str, dict]) -> str:
@@ -34,7 +33,7 @@ def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[
     sections = [
         f"# Iterative linearisation: the `{scale.name}` scale",
         setting(scale, data, regime, solver, tables),
-        claims_section(claims),
+        claims_section(scale.name, claims, Layout(scale.name).history),
         *(text for experiment in experiments for text in experiment.section(scale, tables)),
     ]
     return "\n\n".join(sections) + "\n"

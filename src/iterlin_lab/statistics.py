@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import stats
 
 CONFIDENCE = 0.95
+POWER = 0.8
 
 
 def half_width(error: Any, number: int) -> Any:
@@ -60,6 +61,16 @@ def p_trend(table: pd.DataFrame) -> tuple[float, float]:
     """Page's test: p of values that rise along the columns, in their order, and of values that fall."""
     rises, falls = (stats.page_trend_test(rows, method="asymptotic").pvalue for rows in (table, table.iloc[:, ::-1]))
     return float(rises), float(falls)
+
+
+def runs_that_decide(p: float, number: int, level: float) -> float:
+    """About how many runs take a test with this p over so many below the level, with the power `POWER`.
+
+    If the effect is as it was found: the normal quantile of p then grows as the root of the number of runs. Infinite
+    where p is a half or more.
+    """
+    found, needed = stats.norm.isf(p), stats.norm.isf(level) + stats.norm.isf(1 - POWER)
+    return float(np.ceil(number * (needed / found) ** 2)) if found > 0 else np.inf
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

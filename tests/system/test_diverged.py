@@ -90,7 +90,7 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     }
     claims = json.loads((report / "evidence.json").read_text())
     sweep = [claim for name, claim in claims.items() if name.startswith("E-SWEEP")]
-    assert {claim["verdict"] for claim in sweep} == {"not testable at this scale"}
+    assert {claim["verdict"] for claim in sweep} == {"not applicable at this scale"}
     assert all("diverged: 2 of 2 at K = 1, " in claim["evidence"] for claim in sweep)
     assert "(diverged: 2 of 2 at K = 1)" in claims["E-ADAM-1"]["evidence"]
     text = (report / "REPORT.md").read_text()

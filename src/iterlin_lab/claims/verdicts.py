@@ -1,165 +1,83 @@
-"""Tests of claims on paired differences over runs.
+"""Verdicts on claims from the p-values of their tests.
 
-A claim is *reproduced* if its own test holds, *not reproduced* if the test of its opposite does, and otherwise *not
-testable at this scale*: the interval is wider than the margin. Margins are part of the claims.
-Within an experiment both families of tests are corrected for their number (Holm).
+A claim is *supported* if its own test holds, *contradicted* if the test of its opposite does, *inconclusive* if
+neither does, and *not applicable at this scale* where its runs cannot show it.
+Both tests are corrected for the number of claims (Holm): within an experiment, which gives the verdict, and over all
+claims. A claim without a test counts, with p = 1, so that missing runs make no other claim easier.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from iterlin_lab.report.names import named, row_name
-from iterlin_lab.statistics import holm, interval, p_above, p_below, p_more, p_trend, within
+from iterlin_lab.claims.evidence import Claim, Evidence, Family
+from iterlin_lab.report.names import row_name
+from iterlin_lab.statistics import holm, runs_that_decide
 
 LEVEL = 0.05
-MIN_RUNS = 5
-VERDICTS = ("reproduced", "not reproduced", "not testable at this scale")
+VERDICTS = SUPPORTED, CONTRADICTED, INCONCLUSIVE, NOT_APPLICABLE = (
+    "supported",
+    "contradicted",
+    "inconclusive",
+    "not applicable at this scale",
+)
+BOTH = "; the opposite holds as well: what was found is there, and smaller than the margin"
+
+Rows = list[dict[str, Any]]
 
 
-class Evidence(NamedTuple):
-    """p-values for a claim and for its opposite, and what they rest on in words."""
-
-    p_for: float
-    p_against: float
-    text: str
-
-
-class Claim(NamedTuple):
-    """A statement of the sources and how it is tested.
-
-    `test` takes the table of runs and the margin. It returns None where the runs that it needs are missing.
-    """
-
-    id: str
-    source: str
-    statement: str
-    paper: str
-    statistic: str
-    margin: float
-    test: Callable[[pd.DataFrame, float], Evidence | None]
-
-
-class Family(NamedTuple):
-    """The claims of one experiment, which are corrected for their number, and the table that their tests take."""
-
-    id: str
-    table: str
-    claims: Sequence[Claim]
-
-
-def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """The verdicts on the claims of one experiment, in their order, as plain values."""
-    evidence = [claim.test(runs, claim.margin) for claim in claims]
-    tested = [item for item in evidence if item is not None]
-    p_for = iter(holm([item.p_for for item in tested]))
-    p_against = iter(holm([item.p_against for item in tested]))
-    rows = []
-    for claim, item in zip(claims, evidence, strict=True):
-        row: dict[str, Any] = claim._asdict()
-        del row["test"]
-        if item is None:
-            missing = f"the runs that it needs are missing, or did not all reach their own end{_diverged(runs)}"
-            row |= {"verdict": VERDICTS[2], "evidence": missing}
-        else:
-            pro, contra = next(p_for), next(p_against)
-            verdict = VERDICTS[0] if pro <= LEVEL else VERDICTS[1] if contra <= LEVEL else VERDICTS[2]
-            row |= {"verdict": verdict, "evidence": item.text, "p_for": _round(pro), "p_against": _round(contra)}
-        rows.append(row)
+def judge_all(families: Iterable[Family], tables: Mapping[str, pd.DataFrame]) -> Rows:
+    """The verdicts on all claims, and what they would be with p-values corrected for the number of all."""
+    rows = [row for family in families for row in judge(family.claims, tables[family.table])]
+    for row, p_for, p_against in _corrected(rows):
+        row |= {
+            "verdict_of_all": _verdict(p_for, p_against),
+            "p_for_of_all": _round(p_for),
+            "p_against_of_all": _round(p_against),
+        }
     return rows
 
 
-def finite(runs: pd.DataFrame, largest: float = math.inf) -> dict[str, pd.DataFrame]:
-    """The runs of every finite K > 1 up to the largest, by its name."""
-    kept = runs[(runs["K"] > 1) & (runs["K"] <= largest) & np.isfinite(runs["K"])]
-    return {named(K=K): kept[kept["K"] == K] for K in kept["K"].unique()}
+def judge(claims: Sequence[Claim], runs: pd.DataFrame) -> Rows:
+    """The verdicts on the claims of one experiment, in their order, as plain values."""
+    rows = [_tested(claim, runs) for claim in claims]
+    for row, p_for, p_against in _corrected(rows):
+        row |= {"verdict": _verdict(p_for, p_against), "p_for": _round(p_for), "p_against": _round(p_against)}
+        if max(p_for, p_against) <= LEVEL:
+            row["evidence"] += BOTH
+        if row["verdict"] == INCONCLUSIVE:
+            row |= _leaning(row, runs["run"].nunique(), LEVEL / len(claims))
+    return rows
 
 
-def paired(runs: pd.DataFrame, reference: pd.DataFrame, column: str, other: str | None = None) -> pd.Series | None:
-    """`column` minus that, or the `other`, of the reference, run by run; None below `MIN_RUNS` pairs."""
-    difference = (runs.set_index("run")[column] - reference.set_index("run")[other or column]).dropna()
-    return difference if len(difference) >= MIN_RUNS else None
+def _tested(claim: Claim, runs: pd.DataFrame) -> dict[str, Any]:
+    """The claim with its evidence, or with the reason why there is none."""
+    found = claim.test(runs, claim.margin)
+    row: dict[str, Any] = claim._asdict()
+    del row["test"]
+    if isinstance(found, Evidence):
+        return row | {"evidence": found.text, "p_for_alone": found.p_for, "p_against_alone": found.p_against}
+    missing = f"the runs that it needs are missing, or did not all reach their own end{_diverged(runs)}"
+    return row | {"verdict": NOT_APPLICABLE, "evidence": found or missing}
 
 
-def alike(runs: pd.DataFrame, column: str, margin: float) -> Evidence | None:
-    """Every finite K > 1 is equivalent to K = 1; None if a run of one of them diverged."""
-    one, others = runs[runs["K"] == 1], finite(runs)
-    if any_diverged(one, *others.values()):
-        return None
-    differences = {name: paired(rows, one, column) for name, rows in others.items()}
-    return equivalent({name: values for name, values in differences.items() if values is not None}, margin)
+def _corrected(rows: Rows) -> list[tuple[dict[str, Any], float, float]]:
+    """The rows that have tests, with p for and p against, corrected for the number of all rows."""
+    p_for, p_against = (holm([row.get(f"p_{side}_alone", 1.0) for row in rows]) for side in ("for", "against"))
+    return [parts for parts in zip(rows, p_for, p_against, strict=True) if "p_for_alone" in parts[0]]
 
 
-def below(values: pd.Series | None, margin: float) -> Evidence | None:
-    """The mean difference is negative; the opposite is that it is no larger than the margin."""
-    if values is None:
-        return None
-    return Evidence(p_below(values, 0), p_above(values, -margin), f"difference {points(values)}")
+def _verdict(p_for: float, p_against: float) -> str:
+    return SUPPORTED if p_for <= LEVEL else CONTRADICTED if p_against <= LEVEL else INCONCLUSIVE
 
 
-def equivalent(differences: Mapping[str, pd.Series], margin: float, note: str = "") -> Evidence | None:
-    """All mean differences lie within ± margin (two one-sided tests each); the opposite is that one lies outside."""
-    if not differences:
-        return None
-    inside, outside = zip(*(within(d, -margin, margin) for d in differences.values()), strict=True)
-    text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
-    return Evidence(max(inside), min(1, len(differences) * min(outside)), text + note)
-
-
-def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
-    """All curves are, at their farthest, less than the margin apart on average over runs; or else one is not."""
-    if not gaps or any(len(gap) < MIN_RUNS or gap.isna().any() for gap in gaps.values()):
-        return None
-    p_near = max(p_below(gap, margin) for gap in gaps.values())
-    p_far = min(1, len(gaps) * min(p_above(gap, margin) for gap in gaps.values()))
-    return Evidence(p_near, p_far, "largest gap " + "; ".join(f"{name}: {points(gap)}" for name, gap in gaps.items()))
-
-
-def any_diverged(*tables: pd.DataFrame) -> bool:
-    """Whether a run of these tables did."""
-    return any((runs["outcome"] == "diverged").any() for runs in tables)
-
-
-def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence | None:
-    """At least one mean difference is positive; the opposite is that all are smaller than the margin."""
-    if not differences:
-        return None
-    p_one = min(1, len(differences) * min(p_above(d, 0) for d in differences.values()))
-    text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
-    return Evidence(p_one, max(p_below(d, margin) for d in differences.values()), text)
-
-
-def trend(values: pd.DataFrame | None, text: str) -> Evidence | None:
-    """Along the columns, in their order, values rise in the rows, which are runs; or else they fall.
-
-    None below `MIN_RUNS` rows or three columns; rows with missing values are left out.
-    """
-    whole = None if values is None else values.dropna()
-    if whole is None or len(whole) < MIN_RUNS or whole.shape[1] < 3:
-        return None
-    return Evidence(*p_trend(whole), text)
-
-
-def in_most(values: pd.Series, share: float, text: str) -> Evidence | None:
-    """More than this share of draws have a positive value; the opposite is that fewer have. An exact binomial test."""
-    if len(values) < MIN_RUNS:
-        return None
-    positive = int((values > 0).sum())
-    return Evidence(*p_more(positive, len(values), share), f"in {positive} of {len(values)} draws; {text}")
-
-
-def points(values: pd.Series) -> str:
-    """Mean and 95 % t-interval, in points."""
-    return estimate(100 * values, "+.1f")
-
-
-def estimate(values: pd.Series, form: str) -> str:
-    """Mean and 95 % t-interval."""
-    mean, low, high = interval(values)
-    return f"{mean:{form}} [{low:{form}}, {high:{form}}]"
+def _leaning(row: Mapping[str, Any], number: int, level: float) -> dict[str, Any]:
+    """The verdict that is nearer, and about how many runs it would take; none where more runs lead to neither."""
+    p, verdict = min((row["p_for_alone"], SUPPORTED), (row["p_against_alone"], CONTRADICTED))
+    needed = runs_that_decide(p, number, level)
+    return {"runs": number} | ({"leans": verdict, "runs_that_decide": int(needed)} if math.isfinite(needed) else {})
 
 
 def _diverged(runs: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ from iterlin_lab.settings.shared import Shared
 if TYPE_CHECKING:
     import pandas
 
-    import iterlin_lab.claims.verdicts
+    import iterlin_lab.claims.evidence
 
 SMALL = 5e-4  # seconds of a step of networks on one or two inputs; seen are half of that
 
@@ -154,7 +154,7 @@ class Experiment:
         return self._part("figure", "FIGURES") or {}
 
     @property
-    def families(self) -> tuple["iterlin_lab.claims.verdicts.Family", ...]:
+    def families(self) -> tuple["iterlin_lab.claims.evidence.Family", ...]:
         """The claims on it, in groups that are corrected for their number."""
         return self._part("claims", "FAMILIES") or ()
 

@@ -6,7 +6,7 @@ non-inferiority) is more than a point below.
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, paired, points
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, paired, points
 from iterlin_lab.statistics import p_above, p_below
 
 FINAL = "network_final"

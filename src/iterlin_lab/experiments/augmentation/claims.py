@@ -1,6 +1,6 @@
 """The claim of E-AUG (T fig. 2), on test accuracies after all steps, paired by run."""
 
-from iterlin_lab.claims.verdicts import Claim, Family, alike
+from iterlin_lab.claims.evidence import Claim, Family, alike
 
 FINAL = "network_final"
 POINT = 0.01

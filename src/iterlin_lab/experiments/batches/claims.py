@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, alike, any_diverged, apart
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, alike, any_diverged, apart
 from iterlin_lab.report.names import named
 
 FINAL = "network_final"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, trend
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, trend
 
 FINAL = "network_final"
 

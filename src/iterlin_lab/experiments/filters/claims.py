@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, any_diverged, equivalent, paired, points
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, any_diverged, equivalent, paired, points
 from iterlin_lab.statistics import p_above, p_below
 
 FRACTION, AROUND = 0.2, 0.1

@@ -6,7 +6,7 @@ The margin is one point, which is what T calls comparable. K counts steps of the
 import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import (
+from iterlin_lab.claims.evidence import (
     Claim,
     Evidence,
     Family,

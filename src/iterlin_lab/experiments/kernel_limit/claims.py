@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, estimate
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import interval, p_above, p_below, within
 
 THEORY = 0.5
@@ -15,13 +15,13 @@ def _values(exponents: pd.DataFrame, kernel: str, varied: str, column: str) -> p
 
 
 def _near(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
-    """Within ± margin of −½ (two one-sided tests); the opposite is that it lies outside."""
-    values = _values(exponents, kernel, "N", "exponent")
-    if values is None:
+    """Corrected for finite N, within ± margin of −½ (two one-sided tests); the opposite is that it lies outside."""
+    values, plain = (_values(exponents, kernel, "N", column) for column in ("corrected", "exponent"))
+    if values is None or plain is None:
         return None
     _, low, high = interval(values)
     inside = "contains" if low <= -THEORY <= high else "does not contain"
-    text = f"exponent in N {estimate(values, '+.3f')}, which {inside} −1/2"
+    text = f"exponent in N {estimate(values, '+.3f')}, which {inside} −1/2; uncorrected {estimate(plain, '+.3f')}"
     return Evidence(*within(values, -THEORY - margin, -THEORY + margin), text)
 
 
@@ -41,7 +41,7 @@ CLAIMS = (
         "L theorem 2",
         "The whitened error of the neural tangent kernel falls as N^(−1/2).",
         "Õ(√((n + d)/(Nd)))",
-        "slope of log error in log N, a fit a run: within ± margin of −1/2, equivalence",
+        "slope of log(√(1 + error) − 1) in log N, a fit a run: within ± margin of −1/2, equivalence",
         MARGIN,
         lambda exponents, margin: _near(exponents, margin, "NT"),
     ),
@@ -50,7 +50,7 @@ CLAIMS = (
         "L theorem 2",
         "The whitened error of the random-feature kernel falls as N^(−1/2).",
         "similar picture holds for random features",
-        "slope of log error in log N, a fit a run: within ± margin of −1/2, equivalence",
+        "slope of log(√(1 + error) − 1) in log N, a fit a run: within ± margin of −1/2, equivalence",
         MARGIN,
         lambda exponents, margin: _near(exponents, margin, "RF"),
     ),

@@ -26,7 +26,9 @@ fitted by least squares; the table has their means with 95 % t-intervals.
 The exponent in n belongs to the squared bound, n + d for neural tangents and n for random features (a neuron adds a
 matrix of rank d to the one kernel, and of rank one to the other). Õ leaves out logarithms: the column with log 2n has
 that factor of matrix Bernstein's inequality, on which the proof rests, in the bound. An upper bound asks for no more
-than 1/2. All exponents are a little steeper than the first order's, as the second has terms such as n/N.
+than 1/2. The exponents in N are a little steeper than the first order's: of N independent terms the largest whitened
+eigenvalue tends to (1 + √y)² with y ∝ 1/N (Marchenko and Pastur), so that the error is 2√y + y. The corrected exponent
+is that of √(1 + error) − 1, which is √y.
 
 {markdown_table(_points(tables["kernel_limit"]))}
 
@@ -43,6 +45,7 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
             "varied": table["varied"],
             "theory": ["−1/2" if varied == "N" else "at most 1/2" for varied in table["varied"]],
             "exponent": interval_texts(table, "exponent", "{:.3f}"),
+            "corrected": interval_texts(table, "corrected", "{:.3f}"),
             "with log 2n": interval_texts(table, "with_log", "{:.3f}"),
             "error over bound": table["constant_mean"].map("{:.2f}".format),
         }

@@ -7,7 +7,7 @@ from iterlin_lab.experiments.kernel_limit.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables.summaries import exponents, means
 
-FITTED = ("exponent", "with_log", "constant")
+FITTED = ("exponent", "corrected", "with_log", "constant")
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
@@ -47,14 +47,20 @@ def fitted(runs: pd.DataFrame) -> pd.DataFrame:
 
     `exponent` is in log N where N varies, and in the log of the squared bound where n does; `with_log` is in that of
     `bernstein`. `constant` is the geometric mean of error over bound.
+
+    `corrected` is in log N, of √(1 + error) − 1. For whitened sums of N independent terms the largest eigenvalue tends
+    to (1 + √y)² with y ∝ 1/N (Marchenko and Pastur), so that the error is 2√y + y: steeper than N^(−½) at finite N,
+    while √(1 + error) − 1 = √y is not.
     """
     by = ["kernel", "varied", "run"]
     points = runs.assign(bound=bound(runs), with_log=bernstein(runs))
     points["scale"] = points["N"].where(points["varied"] == "N", points["bound"])
+    points["edge"] = np.sqrt(1 + points["error"]) - 1
     ratio = np.log(points["error"] / np.sqrt(points["bound"])).groupby([points[name] for name in by])
     return pd.DataFrame(
         {
             "exponent": exponents(points, by, "scale", "error"),
+            "corrected": exponents(points[points["varied"] == "N"], by, "N", "edge"),
             "with_log": exponents(points[points["varied"] == "n"], by, "with_log", "error"),
             "constant": np.exp(ratio.mean()),
         }

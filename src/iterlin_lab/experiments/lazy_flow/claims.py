@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, estimate
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import p_above, p_below, within
 
 MARGIN = 0.1  # of an exponent: what counts as none

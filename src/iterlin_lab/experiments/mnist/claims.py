@@ -6,7 +6,7 @@ Curves are the same if they are nowhere more than five points apart, which is wh
 import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, alike, any_diverged, apart, finite, paired, points
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, alike, any_diverged, apart, finite, paired, points
 from iterlin_lab.statistics import p_above, p_below
 
 TRAINED = "trained"  # accuracy of the model that was: the network, or for K = ∞ its proxy

@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, estimate
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import p_above, p_below
 
 MARGIN = 0.25  # of exponents: a quarter of the way from d to d²

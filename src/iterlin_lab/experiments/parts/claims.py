@@ -12,7 +12,7 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, any_diverged, paired, points, trend
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, any_diverged, paired, points, trend
 from iterlin_lab.statistics import p_above, p_below
 
 LAZY = math.inf

@@ -8,7 +8,7 @@ import math
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, any_diverged, below, paired
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, any_diverged, below, paired
 from iterlin_lab.statistics import interval, p_above, p_below
 
 LAYERS = ("layer1", "layer2")

@@ -9,7 +9,7 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import Claim, Evidence, Family, alike, in_most
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, alike, in_most
 
 POINT, HALF = 0.01, 0.5
 

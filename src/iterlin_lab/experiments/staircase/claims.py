@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, estimate, trend
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate, trend
 from iterlin_lab.statistics import within
 
 MARGIN = 0.1  # half of the lowest step of the staircase

@@ -7,7 +7,7 @@ import math
 
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import (
+from iterlin_lab.claims.evidence import (
     Claim,
     Evidence,
     Family,

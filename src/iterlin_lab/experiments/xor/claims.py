@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.verdicts import MIN_RUNS, Claim, Evidence, Family, alike, trend
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, alike, trend
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
 

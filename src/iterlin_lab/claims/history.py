@@ -7,7 +7,14 @@ from typing import Any
 import pandas as pd
 from ruamel.yaml import YAML
 
+from iterlin_lab.claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_APPLICABLE, SUPPORTED
 from iterlin_lab.layout import Layout
+
+EARLIER = {
+    "reproduced": SUPPORTED,
+    "not reproduced": CONTRADICTED,
+    "not testable at this scale": INCONCLUSIVE,
+}
 
 
 def history(scale: Any) -> pd.DataFrame:
@@ -24,12 +31,21 @@ def history(scale: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def changed(found: pd.DataFrame) -> str:
-    """How often verdicts changed from one report to the next, of all that stand in two that follow each other."""
+def changes(found: pd.DataFrame) -> pd.DataFrame:
+    """How often the verdict on every claim changed from one report to the next, `changed`, out of `pairs` of reports.
+
+    *Inconclusive* and *not applicable* count as one: early reports had one word for both.
+    """
     claims = found.drop(columns=["commit", "date", "seed", "what"])
-    before, after = claims.shift(), claims
-    both = before.notna() & after.notna()
-    return f"{int((both & (before != after)).to_numpy().sum())} of {int(both.to_numpy().sum())}"
+    said = claims.replace(EARLIER).replace(NOT_APPLICABLE, INCONCLUSIVE)
+    both = said.notna() & said.shift().notna()
+    return pd.DataFrame({"changed": (both & (said != said.shift())).sum(), "pairs": both.sum()})
+
+
+def in_words(found: pd.DataFrame) -> str:
+    """How often verdicts changed from one report to the next, of all that stand in two that follow each other."""
+    total = changes(found).sum()
+    return f"{len(found)} reports; from one to the next, {total['changed']} of {total['pairs']} verdicts changed"
 
 
 def _seed(commit: str, scale: str) -> int | None:
