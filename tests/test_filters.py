@@ -23,7 +23,7 @@ from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.mlp.module import MLP
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
-from tests.whole import scopes
+from tests.whole import levelling_off, scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("filters")
@@ -120,7 +120,7 @@ def test_what_is_read_of_an_mlp_is_its_first_layers():
     assert model.layers.layers[3](jax.nn.relu(model.layers.layers[2](second))) == pytest.approx(model(x))
 
 
-def write(layout, number=6, fraction=0.2, similarity=0.8, null=0.3, further=0.2, diverged=()):
+def write(layout, number=6, fraction=0.2, similarity=0.8, null=0.3, further=0.2, diverged=(), late=0.0):
     """What the stages write: `similarity` peaks at a `fraction`, and the kernel of K = 1 moves `further`."""
     draw = np.random.default_rng(0)
     similar, kernels, drawn = [], [], []
@@ -145,6 +145,7 @@ def write(layout, number=6, fraction=0.2, similarity=0.8, null=0.3, further=0.2,
         folder.mkdir(parents=True)
         ends = ["diverged" if (cell, run) in diverged else "step_limit" for run in range(number)]
         pd.DataFrame({"run": range(number), "outcome": ends}).to_csv(folder / "runs.csv", index=False)
+        levelling_off(folder, int(cell), range(number), late)
     (layout.results / "filters").mkdir()
     for name, rows in {"similarity": similar, "kernels": kernels, "filters": drawn}.items():
         pd.DataFrame(rows).to_csv(layout.results / "filters" / f"{name}.csv", index=False)
@@ -179,6 +180,7 @@ def test_where_changes_are_most_similar_and_closest():
         ({"fraction": 0.5, "null": 0.95, "further": -0.2}, (NO, NO, NO)),
         ({"fraction": 0.12, "number": 4}, (NONE,) * 3),
         ({"diverged": {(LARGE, 2)}}, (NONE,) * 3),
+        ({"late": 0.1}, (NONE, YES, YES)),
     ],
 )
 def test_the_claims(made, settings, expected):

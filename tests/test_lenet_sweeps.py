@@ -11,10 +11,12 @@ from iterlin_lab.experiments.mnist import table as tables_mnist
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables import ACCURACIES
 from iterlin_lab.tables.gaps import largest_gaps
+from iterlin_lab.tables.phases import late_gains
 from tests.clone import ROOT
 from tests.whole import FAMILIES, FIGURES, TRAINED, recipes, tables_of, text_of
 
 YES, NO, UNKNOWN, NONE = VERDICTS
+CURVES = [f"{model}_{split}_accuracy" for model in ("network", "proxy") for split in ("test", "train")]
 PRESETS = load(ROOT / "params.yaml").presets
 
 
@@ -80,14 +82,14 @@ def phase(steps, accuracies, run=0, ends=100):
 
 def test_a_late_gain_is_that_of_the_second_half_of_the_first_phase():
     late = pd.concat([phase([0, 50, 100, 150], [0.1, 0.8, 0.9, 0.2]), phase([0, 10, 60, 100, 110], [0, 1, 1, 1, 0], 1)])
-    assert tables_mnist.late_gains(late).to_dict() == pytest.approx({0: 0.125, 1: 0})
+    assert late_gains(late, "proxy_train_accuracy").to_dict() == pytest.approx({0: 0.125, 1: 0})
     for cut_off in (phase([0, 50, 100], [0.1, 0.8, 0.9]), phase([0, 50, 150], [0.1, 0.8, 0.9])):
-        assert tables_mnist.late_gains(cut_off).isna().all()
+        assert late_gains(cut_off, "proxy_train_accuracy").isna().all()
 
 
 def test_the_accuracy_after_two_updates_is_the_last_before_the_third():
     columns = {"step": [0, 10, 20, 25, 30, 31], "feature_updates": [0, 0, 1, 2, 2, 3]}
-    curve = pd.DataFrame(columns | {"run": 0, "network_train_accuracy": [0, 0.1, 0.2, 0.3, 0.4, 0.5]})
+    curve = pd.DataFrame(columns | {"run": 0, "proxy_train_accuracy": [0, 0.1, 0.2, 0.3, 0.4, 0.5]})
     assert tables_mnist.after_two_updates(curve).tolist() == [0.4]
     assert tables_mnist.after_two_updates(curve[curve["step"] < 25]).isna().all()
 
@@ -102,12 +104,13 @@ def write(folder, cell, diverged, first=1):
             "phase_step": step % 10 or 10 * (step > 0),
             "feature_updates": max(0, step - 1) // 10,
         }
-        | dict.fromkeys(tables_mnist.DRAWN, 0.1 if diverged else min(1, 0.1 + step / first / 30))
+        | {"proxy_train_loss": 1 - step / first / 30}
+        | dict.fromkeys(CURVES, 0.1 if diverged else min(1, 0.1 + step / first / 30))
         for run in range(2)
         for step in steps
     ]
     ended = {"outcome": "diverged" if diverged else "step_limit", "steps": 30, "feature_updates": 2, "evaluations": 30}
-    ended |= {"last_phase_ended": True, "network_train_accuracy": 1.0}
+    ended |= {"last_phase_ended": True, "network_train_accuracy": 1.0, "network_train_loss": 0.01}
     ended |= {name: np.nan if diverged and name.endswith("final") else 0.9 for name in ACCURACIES}
     (folder / cell).mkdir(parents=True)
     pd.DataFrame(rows).to_csv(folder / cell / "curves.csv")
@@ -146,7 +149,7 @@ def table(shifts, noise=0.0005, number=6, **columns):
     rows = []
     for K, shift in shifts.items():
         end = level + shift / 100 + draw.normal(0, noise, number)
-        rows.append(pd.DataFrame({"run": range(number), "trained": end, "network_final": end}).assign(K=K))
+        rows.append(pd.DataFrame({"run": range(number), "proxy_final": end, "network_final": end}).assign(K=K))
     return pd.concat(rows, ignore_index=True).assign(outcome="step_limit", **columns)
 
 
@@ -154,19 +157,19 @@ def verdicts(experiment, runs):
     return [row["verdict"] for row in judge(FAMILIES[experiment].claims, runs)]
 
 
-MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "train_accuracy_after_two": 1.0}
+MNIST = {"largest_gap": 0.01, "late_gain": 0.02, "after_two": 1.0}
 
 
 @pytest.mark.parametrize(
     ("shifts", "noise", "columns", "expected"),
     [
         ((0.1, -0.1, -9), 0.0005, {}, [YES] * 5),
-        ((0.1, -3, 1), 0.0005, {"largest_gap": 0.3, "late_gain": 0.5, "train_accuracy_after_two": 0.5}, [NO] * 5),
+        ((0.1, -3, 1), 0.0005, {"largest_gap": 0.3, "late_gain": 0.5, "after_two": 0.5}, [NO] * 5),
         ((0.1, -0.1, -9), 0.2, {}, [YES, UNKNOWN, YES, YES, UNKNOWN]),
         (
             (0.1, -0.1, -9),
             0.0005,
-            {"train_accuracy_after_two": np.nan, "late_gain": np.nan},
+            {"after_two": np.nan, "late_gain": np.nan},
             [YES, YES, NONE, NONE, YES],
         ),
         ((0.1, -0.1, -9), 0.0005, {"outcome": "diverged"}, [NONE] * 5),
@@ -191,7 +194,12 @@ def test_the_claims_of_batches(full, mini, gap, outcome, expected):
     ways = {"full": full, "mini": mini}
     runs = pd.concat([table({1: 0, 10: shift}, method=way) for way, shift in ways.items()], ignore_index=True)
     spread = np.random.default_rng(3).normal(0, 0.002, len(runs))
-    assert verdicts("E-BATCH", runs.assign(largest_gap=gap + spread - spread.mean(), outcome=outcome)) == expected
+    runs = runs.assign(
+        largest_gap=gap + spread - spread.mean(), outcome=outcome, network_train_loss=0.01, fit_loss=0.02
+    )
+    assert verdicts("E-BATCH", runs) == expected
+    runs.loc[runs["method"] == "full", "network_train_loss"] = 0.03
+    assert verdicts("E-BATCH", runs) == [NONE, *expected[1:]]
 
 
 @pytest.mark.parametrize(
@@ -199,4 +207,8 @@ def test_the_claims_of_batches(full, mini, gap, outcome, expected):
     [(-0.2, "step_limit", YES), (-3, "step_limit", NO), (-1, "step_limit", UNKNOWN), (0, "diverged", NONE)],
 )
 def test_the_claim_of_augmentation(shift, outcome, expected):
-    assert verdicts("E-AUG", table({1: 0, 5e6: shift}).assign(outcome=outcome)) == [expected]
+    runs = table({1: 0, 5e6: shift}).assign(outcome=outcome, late_gain=0.01)
+    assert verdicts("E-AUG", runs) == [expected]
+    (row,) = judge(FAMILIES["E-AUG"].claims, runs.assign(late_gain=0.3))
+    assert row["verdict"] == NONE
+    assert outcome == "diverged" or "still brings 30% of the decrease of the proxy's training loss" in row["evidence"]

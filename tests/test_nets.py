@@ -129,16 +129,31 @@ def count(tree):
 
 @pytest.mark.parametrize("name", ["lenet", "mlp"])
 def test_he_normal_has_variance_2_over_fan_in_and_no_biases(name):
-    wide = {"lenet": {"channels": (40, 50), "widths": (300,)}, "mlp": {"width": 300, "depth": 2}}[name]
-    model = build(name, (16, 16, 1), 10, initialisation="he_normal", key=jax.random.key(0), **wide)
-    layers = [
-        layer for layer in jax.tree.leaves(model, is_leaf=is_layer) if is_layer(layer) and layer.weight.size > 2000
-    ]
-    assert len(layers) >= 2
-    for layer in layers:
-        fan_in = np.prod(layer.weight.shape[:-1]) if isinstance(layer, Conv2d) else layer.weight.shape[1]
+    for layer, fan_in in wide_layers(name, "he_normal"):
         assert float(layer.weight.var()) == pytest.approx(2 / fan_in, rel=0.1)
         assert not np.any(layer.bias)
+
+
+@pytest.mark.parametrize("name", ["lenet", "mlp"])
+def test_pytorch_draws_weights_and_biases_alike(name):
+    """Its documentation: U(−√k, √k) with k = 1/fan_in, for weights and biases of linear and convolutional layers."""
+    for layer, fan_in in wide_layers(name, "pytorch"):
+        bound = fan_in**-0.5
+        for values in (layer.weight, layer.bias):
+            assert 0.9 * bound < float(abs(values).max()) <= bound
+        assert float(layer.weight.var()) == pytest.approx(bound**2 / 3, rel=0.1)
+        assert not set(np.ravel(layer.weight).tolist()) & set(np.ravel(layer.bias).tolist())
+
+
+def wide_layers(name, initialisation):
+    """The layers that have enough weights for their variance, each with the number of inputs of an output."""
+    wide = {"lenet": {"channels": (40, 50), "widths": (300,)}, "mlp": {"width": 300, "depth": 2}}[name]
+    model = build(name, (16, 16, 1), 10, initialisation=initialisation, key=jax.random.key(0), **wide)
+    found = [layer for layer in jax.tree.leaves(model, is_leaf=is_layer) if is_layer(layer)]
+    found = [layer for layer in found if layer.weight.size > 2000 and layer.bias.size > 30]
+    assert len(found) >= 2
+    for layer in found:
+        yield layer, np.prod(layer.weight.shape[:-1]) if isinstance(layer, Conv2d) else layer.weight.shape[1]
 
 
 def is_layer(node):
@@ -147,7 +162,7 @@ def is_layer(node):
 
 def test_unknown_initialisation_names_the_known_ones():
     model = MLP((4,), 2, key=jax.random.key(0))
-    with pytest.raises(ValueError, match=r"unknown initialisation 'he'; known are he_normal, .*fan_in_uniform"):
+    with pytest.raises(ValueError, match=r"unknown initialisation 'he'; known are he_normal, .*pytorch"):
         initialise(model, "he", jax.random.key(0))
 
 

@@ -24,7 +24,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.settings.base import parse_period
-from tests.whole import scopes
+from tests.whole import levelling_off, scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
 PRESETS = scopes("probes")
@@ -128,6 +128,7 @@ def test_readings_of_curves_with_known_answers():
         {
             "start": 0.5,
             "first": 0.6,
+            "one_first": 0.75,
             "final": 0.7,
             "halfway": 100,
             "one_halfway": 10**0.5,  # 0.6 is in the middle of 0.55 and 0.65
@@ -145,7 +146,7 @@ def test_what_is_not_reached_counts_at_the_end_and_what_is_not_there_is_missing(
     assert (behind["one_halfway"], behind["fraction"]) == (10, 1)
     assert np.isnan(tables.readings(one - curve((0, 0), (10, 0.2)), one, period=10)["delay"])  # nothing was gained
     diverged = tables.readings(large, one, 10, diverged=True)
-    assert [name for name, value in diverged.items() if not np.isnan(value)] == ["start", "first", "one_halfway"][:2]
+    assert [name for name, value in diverged.items() if not np.isnan(value)] == ["start", "first", "one_first"]
     alone = tables.readings(large, one, 10, one_diverged=True)
     assert np.isnan([alone[name] for name in ("one_halfway", "delay", "fraction")]).all()
     assert alone["final"] == 0.9
@@ -160,6 +161,7 @@ def results(layout, scale, diverged=False):
         outcome = "diverged" if diverged and period != "1" else "step_limit"
         ended = pd.DataFrame({"run": range(scale.augmentation.num_seeds), "outcome": outcome})
         ended.to_csv(folder / "runs.csv", index=False)
+        levelling_off(folder, int(period), ended["run"])
         for run in ended["run"]:
             for step in (0, 1, 20, 40, num_steps):
                 gone = np.log(max(step, 1)) / np.log(num_steps)
@@ -194,16 +196,17 @@ def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch, diver
     assert [cell.strip() for cell in row.split("|")][8] == ("–" if diverged else "-20.0 ± 0.0")
 
 
-def runs(final=-3.0, delay=2.0, fraction=0.2, first=2.0, noise=0.002, number=8, **columns):
+def runs(final=-3.0, delay=2.0, fraction=0.2, first=2.0, behind=3.0, noise=0.002, number=8, **columns):
     """Runs whose probes at the large K differ from those of K = 1 by so many points."""
     draw, rows = np.random.default_rng(1), []
     noisy = {name: draw.normal(0, noise, (3, number)) for name in (1, 1000)}
     noisy = {name: values - values.mean(axis=1, keepdims=True) for name, values in noisy.items()}
     for K, there in ((1, 0), (1000, 1)):
-        values = {"K": K, "run": range(number), "outcome": "step_limit", "converged": True}
+        values = {"K": K, "run": range(number), "outcome": "step_limit", "converged": True, "late_gain": 0.01}
         for layer, by_layer in (("layer1", delay), ("layer2", abs(delay))):
             values[f"{layer}_final"] = 0.8 + there * final / 100 + noisy[K][0]
             values[f"{layer}_first"] = 0.6 + there * first / 100 + noisy[K][1]
+            values[f"{layer}_one_first"] = values[f"{layer}_first"] + behind / 100 + noisy[K][0]
             values[f"{layer}_delay"] = np.exp(there * (np.log(abs(by_layer)) * np.sign(by_layer)) + 20 * noisy[K][2])
             values[f"{layer}_fraction"] = np.clip(fraction + 20 * noisy[K][2], 0, 1)
         rows.append(pd.DataFrame(values))
@@ -217,14 +220,16 @@ def verdicts(table):
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, [YES] * 4),
-        ({"final": 0, "delay": -2.0, "fraction": 0.9, "first": 0}, [NO] * 4),  # sooner in layer 1, later in layer 2
-        ({"noise": 0.2, "fraction": 0.5}, [UNKNOWN] * 4),
-        ({"number": 4}, [NONE] * 4),
-        ({"outcome": "diverged"}, [NONE] * 4),
-        ({"converged": False}, [NONE] * 4),
-        ({"layer1_delay": np.nan}, [UNKNOWN, YES, YES, YES]),
-        ({"layer1_delay": np.nan, "layer2_delay": 0.5}, [NO, YES, YES, YES]),
+        ({}, [YES] * 5),
+        # Sooner in layer 1, later in layer 2.
+        ({"final": 0, "delay": -2.0, "fraction": 0.9, "first": 0, "behind": 0}, [NO] * 5),
+        ({"noise": 0.2, "fraction": 0.5}, [UNKNOWN] * 5),
+        ({"number": 4}, [NONE] * 5),
+        ({"outcome": "diverged"}, [NONE] * 5),
+        ({"converged": False}, [NONE] * 5),
+        ({"layer1_delay": np.nan}, [UNKNOWN, YES, YES, YES, YES]),
+        ({"layer1_delay": np.nan, "layer2_delay": 0.5}, [NO, YES, YES, YES, YES]),
+        ({"late_gain": 0.06}, [NONE, NONE, NONE, YES, YES]),
     ],
 )
 def test_the_claims(settings, expected):
@@ -242,4 +247,4 @@ def test_the_evidence_says_whether_a_fifth_of_training_is_in_the_interval():
 
 def test_there_is_nothing_to_say_of_one_period_alone():
     table = runs()
-    assert verdicts(table[table["K"] == 1]) == [NONE] * 4
+    assert verdicts(table[table["K"] == 1]) == [NONE] * 5

@@ -117,7 +117,7 @@ HOSTILE = {
         'periods: ["1", "../../../src"], num_seeds',
         "sweep@smoke-k_sweep-../../../src",
     ),
-    "factor": ('factors: ["0.5", "2"]', f'factors: ["{UP}"]', f"rescaled@smoke-sensitivity-{UP}"),
+    "variant": ('variants: ["0.5", pytorch]', f'variants: ["{UP}"]', f"rescaled@smoke-sensitivity-{UP}"),
     "scale": ("    name: smoke", "    name: ../../victim", "check@../../victim"),
     "network": ("&smoke-net {name: lenet,", f'&smoke-net {{name: "{UP}",', "regime@smoke"),
     "data": (

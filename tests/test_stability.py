@@ -26,18 +26,40 @@ RATES, PERIODS, EIGENVALUE, STEPS = (0.01, 0.1, 1.0), ("1", "10", "100", "inf"),
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_pairs_differ_in_the_learning_rate_and_the_period_alone(preset):
     scale = PRESETS[preset]
-    first, *others = (
-        stability.recipe(scale, rate, period, 1)
-        for rate in scale.stability.learning_rates
-        for period in scale.stability.periods
-    )
-    assert all(first._replace(learning_rate=other.learning_rate, period=other.period) == other for other in others)
+    *grid, sgd = (stability.recipe(scale, cell, 1) for cell in stability.cells(scale))
+    first, *others = grid
+    for other in others:
+        alike = {name: getattr(other, name) for name in ("learning_rate", "period", "net")}
+        assert first._replace(**alike) == other
+        assert first.net == other.net | {"initialisation": first.net["initialisation"]}
+    assert sgd.training["batch_size"] == scale.stability.batch_size
+    assert sgd._replace(training=first.training) == first
+    assert {one.net["initialisation"] for one in grid} == {"he_normal", "pytorch"}
     assert (first.run, first.solver, first.training["batch_size"]) == (1, {"name": "gradient_descent"}, None)
     assert first.training["num_steps"] == scale.stability.num_steps
 
 
-def results(diverges, number=8, steps=None):
-    """What the stage writes: of every run, whether it `diverges(rate, period, run)`, at a step of its own."""
+def results(diverges, number=8, steps=None, other=None):
+    """What the stage writes: of every run, whether it `diverges(rate, period, run)`, at a step of its own.
+
+    From another initialisation, with a λ_max a hundred times smaller, whether it diverges by `other`; and SGD.
+    """
+    grids = [mapped(diverges, number, steps).assign(initialisation="he_normal", method="gd")]
+    grids += [mapped(other or diverges, number, steps).assign(initialisation="pytorch", method="gd")]
+    grids[1]["max_eigenvalue"] /= 100
+    sgd = grids[0].query("learning_rate == 0.01 and period == '1'")
+    return pd.concat([*grids, sgd.assign(method="sgd", outcome="step_limit")], ignore_index=True)
+
+
+def curves(runs, gap=0.01):
+    """What the stage writes beside: learning curves, SGD's a `gap` above those of gradient descent."""
+    keys = runs[["initialisation", "method", "learning_rate", "period", "run"]]
+    above = gap * (keys["method"] == "sgd") * (1 + (keys["run"] - 3.5) / 100)
+    steps = [keys.assign(step=step, network_test_accuracy=step / 20 + above * (step > 0)) for step in (0, 1, 10)]
+    return pd.concat(steps)
+
+
+def mapped(diverges, number, steps):
     rows = []
     for rate in RATES:
         for period in PERIODS:
@@ -51,8 +73,17 @@ def results(diverges, number=8, steps=None):
 
 
 def located(*args, **kwargs):
-    """Its runs as they are read back from their table."""
-    runs = tables.located(results(*args, **kwargs).astype({"period": float}))
+    """The runs of the own initialisation as they are read back from their table."""
+    runs = judged(*args, **kwargs)
+    return runs[runs["own"] & (runs["method"] == "gd")]
+
+
+def judged(*args, gap=0.01, **kwargs):
+    """All runs, with what claims read of them."""
+    runs = results(*args, **kwargs)
+    gaps = tables.sgd_gaps(curves(runs, gap).rename(columns={"period": "K"}).astype({"K": float}))
+    runs = tables.located(runs.astype({"period": float})).merge(gaps, on=["method", "run"], how="left")
+    runs["own"] = (runs["initialisation"] == "he_normal") & (runs["method"] == "gd")
     return pd.read_csv(io.StringIO(runs.to_csv(index=False, float_format="%.6g")))
 
 
@@ -64,6 +95,7 @@ def sharp(rate, period, run):
 def test_a_pair_has_its_products_and_the_exact_interval_of_its_share():
     table = tables.summarise_pairs(located(lambda rate, period, run: sharp(rate, period, run) and run < 3))
     assert table[["learning_rate", "K"]].to_numpy()[:4].tolist() == [[0.01, float(period)] for period in PERIODS]
+    assert (table["initialisation"].unique(), table["method"].unique()) == ("he_normal", "gd")
     (row,) = table[(table["learning_rate"] == 1) & (table["K"] == 10)].to_dict("records")
     assert (row["runs"], row["diverged"], row["step_limit"], row["fitted"], row["share"]) == (8, 3, 5, 0, 3 / 8)
     assert row["eta_lambda_max"] == pytest.approx(10.35)
@@ -123,24 +155,57 @@ def verdicts(runs):
         (lambda *_: True, (NO, NONE, NONE)),
     ],
 )
-def test_the_claims(diverges, expected):
-    assert verdicts(located(diverges)) == expected
+def test_the_claims_on_the_map(diverges, expected):
+    assert verdicts(judged(diverges))[:3] == expected
 
 
-def test_the_claims_need_six_draws_of_whole_maps():
-    assert verdicts(located(sharp, number=6)) == (YES,) * 3
-    assert verdicts(located(sharp, number=5)) == (UNKNOWN,) * 3
-    assert verdicts(located(sharp, number=4)) == (NONE,) * 3
-    runs = located(sharp)
+def above_the_smallest(rate, period, run):
+    """Where E-STABLE-4 holds."""
+    return rate > 0.05 and period > 1
+
+
+@pytest.mark.parametrize(
+    ("diverges", "expected"),
+    [
+        (above_the_smallest, YES),
+        (sharp, NO),
+        (lambda *_: True, NO),
+        (lambda rate, period, run: above_the_smallest(rate, period, run) and run % 2, UNKNOWN),
+    ],
+)
+def test_the_claim_on_a_tenth(diverges, expected):
+    assert verdicts(judged(diverges))[3] == expected
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.01, YES), (0.0498, UNKNOWN), (0.2, NO)])
+def test_the_claim_on_sgd(gap, expected):
+    assert verdicts(judged(sharp, gap=gap))[4] == expected
+
+
+def test_the_claim_on_initialisations():
+    never = lambda *_: False  # noqa: E731
+    assert verdicts(judged(sharp, other=product))[5] == YES
+    assert verdicts(judged(product, other=never))[5] == NO
+    assert verdicts(judged(sharp, other=lambda rate, period, run: rate == 0.1 and run % 2))[5] == UNKNOWN
+    assert verdicts(located(sharp))[5] == NONE
+
+
+def test_the_claims_need_seven_draws_of_whole_maps():
+    found = verdicts(judged(above_the_smallest, other=product, number=7))
+    assert (found[0], found[3:]) == (YES, (YES,) * 3)
+    few = verdicts(judged(above_the_smallest, number=6))
+    assert (few[0], few[3]) == (UNKNOWN, UNKNOWN)
+    assert verdicts(judged(above_the_smallest, number=4))[:4] == (NONE,) * 4
+    runs = judged(sharp)
     gone = (runs["learning_rate"] == 1) & (runs["K"] == 100) & (runs["run"] < 4)
-    assert verdicts(runs[~gone]) == (NONE,) * 3
-    assert verdicts(runs[runs["learning_rate"] < 1]) == (NONE,) * 3
+    assert verdicts(runs[~gone])[:4] == (NONE,) * 4
+    assert verdicts(runs[runs["learning_rate"] < 1])[:3] == (NONE,) * 3
 
 
 @pytest.mark.parametrize(("steps", "expected"), [(100, YES), (101, NONE)])
 def test_equal_products_are_compared_after_equal_times(steps, expected):
     """With ηK = 10, η = 1 diverges at ηt = 100, which is where η = 0.1 ran out of steps, or later."""
-    assert verdicts(located(sharp, steps=steps)) == (YES, expected, YES)
+    assert verdicts(judged(sharp, steps=steps))[:3] == (YES, expected, YES)
 
 
 @pytest.mark.parametrize(
@@ -164,13 +229,20 @@ def test_from_results_to_the_figure_and_the_section(tmp_path, monkeypatch, diver
     monkeypatch.chdir(tmp_path)
     scale, layout = PRESETS["smoke"], Layout("smoke")
     (layout.results / "stability").mkdir(parents=True)
-    results(diverges, steps=10).to_csv(layout.results / "stability" / "runs.csv", index=False)
+    runs = results(diverges, steps=10)
+    runs.to_csv(layout.results / "stability" / "runs.csv", index=False)
+    curves(runs).to_csv(layout.results / "stability" / "curves.csv", index=False)
+    smallest = scale.stability.model_copy(update={"learning_rates": RATES})
+    scale = scale.model_copy(update={"stability": smallest})
     made = tables.tables(scale, layout)
-    figure = figures.stability(made)
-    figure.canvas.draw()
-    counts = [text.get_text() for text in figure.axes[0].texts]
-    assert counts == [f"{row['diverged']} of 8" for row in made["stability"].to_dict("records")]
-    plt.close(figure)
+    for name, draw in figures.FIGURES.items():
+        figure = draw(made)
+        figure.canvas.draw()
+        if name == "stability":
+            counts = [text.get_text() for text in figure.axes[0].texts]
+            own = made["stability"].query("own").to_dict("records")
+            assert counts == [f"{row['diverged']} of 8" for row in own]
+        plt.close(figure)
     text = report.section(scale, made)
     assert all(part in text for part in said)
     assert f"at K = 100 there are {scale.stability.num_steps / 100:g} phases" in " ".join(text.split())

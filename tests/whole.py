@@ -1,5 +1,7 @@
 """What all experiments have, as the report takes it."""
 
+import pandas as pd
+
 from iterlin_lab.config import load
 from iterlin_lab.experiments import EXPERIMENTS
 from tests.clone import ROOT
@@ -30,3 +32,15 @@ def recipes(experiment, scale):
     run = EXPERIMENTS[experiment].module("run")
     assert run
     return run.cells(EXPERIMENTS[experiment].of(scale))
+
+
+def levelling_off(folder, K, runs, late=0.0):
+    """Write curves of runs whose first phase of K steps takes off a part `late` of its loss in its second half."""
+    losses = {0: 1.0, K // 2: 0.2 + 0.8 * late, K: 0.2, K + 1: 0.2}
+    rows = [
+        {"run": run, "step": step, "phase_step": step if step <= K else 1, "feature_updates": int(step > K)}
+        | {"proxy_train_loss": loss}
+        for run in runs
+        for step, loss in losses.items()
+    ]
+    pd.DataFrame(rows).to_csv(folder / "curves.csv", index=False)

@@ -40,7 +40,6 @@ class Observation(NamedTuple):
     """A record, and what the run's outcome depends on besides."""
 
     record: dict[str, float]
-    due: bool
     diverged: bool
 
 
@@ -144,14 +143,13 @@ _advance_batch = eqx.filter_jit(eqx.filter_vmap(_advanced, in_axes=(_RUNS, _RUNS
 
 
 def _values(state: State, measured: dict[str, Array]) -> dict[str, np.ndarray]:
-    names = ("step", "feature_updates", "phase_step", "evaluations", "due", "diverged")
+    names = ("step", "feature_updates", "phase_step", "evaluations", "diverged")
     return jax.device_get({name: getattr(state, name) for name in names} | measured)
 
 
 def _observation(values: dict[str, np.ndarray], run: int | tuple[()]) -> Observation:
     record = {name: value[run].item() for name, value in values.items()}
-    due, diverged = record.pop("due"), record.pop("diverged")
-    return Observation(record, due, diverged)
+    return Observation(record, record.pop("diverged"))
 
 
 def _kind(run: Fixed) -> tuple:

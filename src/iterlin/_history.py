@@ -24,9 +24,9 @@ Until = Callable[[Record], bool]
 class Outcome(Enum):
     """How a run ended; the value says what that means."""
 
-    fitted = "the network fits the training set at a feature update"
+    fitted = "the network fits the training set"
     stopped = "the function `until` said so of a record"
-    step_limit = "the step limit came before the network fitted the training set at a feature update: raise num_steps"
+    step_limit = "the step limit came before the network fitted the training set: raise num_steps"
     diverged = (
         "the loss of the lazy problem left every bound: lower the learning rate (a phase is stable while "
         "ηλ_max < 2), or shorten the phases"
@@ -86,7 +86,7 @@ class History:
                 self.run.on_model(int(record["step"]), self._model(state()))
         if seen.diverged:
             self.outcome = Outcome.diverged
-        elif seen.due and self._fits(seen.record):
+        elif self._fits(seen.record):
             self.outcome = Outcome.fitted
         elif self._until is not None and self._until(self.records[-1]):
             self.outcome = Outcome.stopped

@@ -77,8 +77,8 @@ def train(
     - `mesh`: devices, along one axis, over which the examples of the splits, and of every batch, are spread evenly; the
       parameters lie on each. The result is that of one device up to rounding.
     - `damping`: λ of the lazy problem (see `Problem`).
-    - `fit_loss`: stop once the network classifies the whole training set correctly with at most this loss, at a record
-      at the end of a phase.
+    - `fit_loss`: stop at the first record where the network classifies the whole training set correctly with at most
+      this loss, also in the middle of a phase: so runs with every K stop at the same training loss.
     - `divergence_factor`: a loss above this multiple of the initial one (or of the loss of outputs that are all zero,
       if it is larger) ends the run as diverged.
     - `first_record`: the step of the first record after that at step 0.

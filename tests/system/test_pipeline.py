@@ -43,7 +43,7 @@ def table(clone, name):
 
 def test_one_command_makes_everything(clone):
     cells = {f"sweep@smoke-k_sweep-{K}" for K in ("1", "10", "inf")} | {
-        f"rescaled@smoke-sensitivity-{f}" for f in ("0.5", "2")
+        f"rescaled@smoke-sensitivity-{f}" for f in ("0.5", "pytorch")
     }
     whole = [one for one in EXPERIMENTS.values() if not one.split and one.name != "finer_flow"]  # smoke has no flow
     ways = {f"{one.stage}@smoke-{one.name}" for one in whole}
@@ -51,7 +51,7 @@ def test_one_command_makes_everything(clone):
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 31
+    assert page.count("<svg") == 33
     assert "<img" not in page
     assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "∞", "TGN"]
 

@@ -14,8 +14,8 @@ from tests.server import Line, free_port, mlflow_server
 from tests.system.shown import client, levels, shown, sync
 
 STAGES = ("sweep@smoke-k_sweep-10", "rescaled@smoke-sensitivity-0.5")
-CELLS = {"K = 10": "k_sweep/10", "K = 1, η × 0.5": "sensitivity/0.5/1", "K = 10, η × 0.5": "sensitivity/0.5/10"}
-PERIODS = {"K = 10": "10", "K = 1, η × 0.5": "2", "K = 10, η × 0.5": "20"}  # the steps of a phase: ηK stays
+CELLS = {"K = 10": "k_sweep/10", "K = 1, around: 0.5": "sensitivity/0.5/1", "K = 10, around: 0.5": "sensitivity/0.5/10"}
+PERIODS = {"K = 10": "10", "K = 1, around: 0.5": "2", "K = 10, around: 0.5": "20"}  # the steps of a phase: ηK stays
 COMPLETE = {"sweep": 1, "cell": 3, "seed": 6}
 
 
@@ -41,13 +41,13 @@ def own(clone):
 
 def test_a_long_stage_is_shown_while_it_trains_until_its_cell_is(clone, own):
     live = shown(own)
-    assert set(live) == {"K = 10 (live)", "η × 0.5 (live)"}
+    assert set(live) == {"K = 10 (live)", "around: 0.5 (live)"}
     metrics = live["K = 10 (live)"].data.metrics
     assert (metrics["runs/trained"], metrics["runs/training"]) == (2, 0)
     rows = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
     for run, accuracy in enumerate(rows["network_final"]):
         assert metrics[f"network_test_accuracy/run {run}"] == pytest.approx(accuracy)
-    assert "network_test_accuracy/run 1 cell 2" in live["η × 0.5 (live)"].data.metrics
+    assert "network_test_accuracy/run 1 cell 2" in live["around: 0.5 (live)"].data.metrics
     assert sync(clone) == (3, "")
     assert levels(own) == COMPLETE
 

@@ -30,10 +30,10 @@ SETTINGS: Any = {
 
 
 def colour(K: float) -> tuple[float, float, float, float] | str:
-    """Viridis over log K up to 10⁸; lazy training is black; without a K, truncated Gauss–Newton is vermillion."""
+    """Viridis over log K up to 10⁹; lazy training is black; without a K, truncated Gauss–Newton is vermillion."""
     if not math.isfinite(K):
         return "black" if math.isinf(K) else "#d55e00"
-    return mpl.colormaps["viridis"](np.interp(math.log10(K), (0, 8), (0, 0.95)))
+    return mpl.colormaps["viridis"](np.interp(math.log10(K), (0, 9), (0, 0.95)))
 
 
 def damping_colour(damping: float) -> tuple[float, float, float, float] | str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits
+MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits, or with precision float64 in 64
 AUGMENTATIONS = ("flips_and_crops", "shifts")
 
 
@@ -40,7 +40,8 @@ def _period_label(value: object) -> str:
     return label
 
 
-def _factor_label(label: str) -> str:
+def factor_label(label: str) -> str:
+    """A label that is a positive decimal number."""
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", label) or float(label) == 0:
         raise ValueError(f'a factor must be a positive decimal number in quotes, such as "0.5", got {label!r}')
     return label
@@ -89,6 +90,7 @@ def one_of(kinds: Iterable[type]) -> Any:
 Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 PerDecade = Annotated[int, Field(ge=1, le=1000)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
+ManySteps = Annotated[int, Field(ge=1, lt=2**53)]
 # Far above what anyone asks for, and as much as is planned and traced in seconds.
 Seeds = Annotated[int, Field(ge=2, le=1000)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -102,13 +104,12 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 PeriodLabel = Annotated[str, BeforeValidator(_period_label)]
 Periods = Annotated[list[PeriodLabel], Field(min_length=1), distinct(parse_period)]
 Compared = Annotated[Periods, AfterValidator(_with_one)]
-Factors = Annotated[list[Annotated[str, AfterValidator(_factor_label)]], Field(min_length=1), distinct(float)]
 Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), distinct(float)]
 Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), distinct(float)]
 Numbers = Annotated[list[Positive], Field(min_length=1), distinct(float)]
 Fractions = Annotated[list[Fraction], distinct(float)]
 Augmentation = Annotated[str, AfterValidator(_augmentation)]
-Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "fan_in_uniform"]
+Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "pytorch"]
 
 
 class Strict(BaseModel):

@@ -51,3 +51,21 @@ def summarise_phases(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         }
         for row, group in groups(runs, by)
     )
+
+
+def late_gains(curves: pd.DataFrame, name: str) -> pd.Series:
+    """By run, the part of the change of `name` over the first phase that the second half of the phase brings.
+
+    Missing where that phase has not ended, or has no record at its end or between.
+    """
+
+    def late(curve: pd.DataFrame) -> float:
+        later = curve[curve["feature_updates"] > 0]
+        end = (later["step"] - later["phase_step"]).min() if len(later) else 0
+        phase = curve[(curve["step"] <= end) & (curve["feature_updates"] == 0)].set_index("step")[name]
+        second = phase[phase.index >= end / 2]
+        if len(second) < 2 or phase.index[-1] != end or phase.iloc[-1] == phase.iloc[0]:
+            return float("nan")
+        return float((second.iloc[-1] - second.iloc[0]) / (phase.iloc[-1] - phase.iloc[0]))
+
+    return pd.Series({run: late(curve) for run, curve in curves.groupby("run")}, dtype=float)

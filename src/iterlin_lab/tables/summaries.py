@@ -71,7 +71,7 @@ def summarise(runs: pd.DataFrame, reference: pd.DataFrame, by: list[str]) -> pd.
     rows = []
     for row, group in groups(runs, by):
         row |= {"runs": len(group)} | outcomes(group)
-        row["last_phase_ended"] = int(group["last_phase_ended"].sum())
+        row["unsolved"] = int((~group["last_phase_ended"].astype(bool) & (group["outcome"] == "step_limit")).sum())
         row |= {f"median_{name}": float(group[name].median()) for name in ("steps", "feature_updates", "evaluations")}
         row["max_eta_lambda_max"] = float(group.get("eta_lambda_max", pd.Series(dtype=float)).max())
         row |= intervals(group, *ACCURACIES)

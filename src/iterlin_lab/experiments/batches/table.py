@@ -21,7 +21,7 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     cells |= by_period(experiment.periods, "mini-", method="mini")
     runs, curves = (read_cells(layout.results / "batches", cells, table) for table in ("runs", "curves"))
     curves["time"] = curves["step"] / curves["method"].map({"mini": experiment.ratio, "full": 1})
-    runs = runs.merge(gaps(curves), on=[*BY, "run"], how="left")
+    runs = runs.merge(gaps(curves), on=[*BY, "run"], how="left").assign(fit_loss=scale.training.fit_loss)
     summaries = []
     for _, own in runs.groupby("method", sort=False):
         first = own[own["K"] == 1]

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, any_diverged, equivalent, paired, points
+from iterlin_lab.experiments.augmentation.claims import small_period
 from iterlin_lab.statistics import p_above, p_below
 
 FRACTION, AROUND = 0.2, 0.1
@@ -21,7 +22,9 @@ def _of_large(runs: pd.DataFrame, columns: list[str]) -> pd.DataFrame | None:
     return None if len(values) < MIN_RUNS or values.isna().to_numpy().any() else values
 
 
-def _at_a_fifth(runs: pd.DataFrame, margin: float) -> Evidence | None:
+def _at_a_fifth(runs: pd.DataFrame, margin: float) -> Evidence | str | None:
+    if reason := small_period(runs):
+        return reason
     values = _of_large(runs, ["fraction"])
     if values is None:
         return None

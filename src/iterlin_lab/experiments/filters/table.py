@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.experiments.augmentation.settings import compared
+from iterlin_lab.experiments.augmentation.table import trained
 from iterlin_lab.experiments.filters.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.tables import by_period, groups, mean_curves, read_cells
+from iterlin_lab.settings import parse_period
+from iterlin_lab.tables import groups, mean_curves
 from iterlin_lab.tables.summaries import interval, intervals
 
 MOST_SIMILAR = ("fraction", "similarity", "null_largest", "size", "closest_fraction", "closest_distance")
@@ -15,12 +17,13 @@ MOST_SIMILAR += ("similarity_final", "size_final")
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """The filters to draw, their similarity along training and where it is largest; kernels along training and runs."""
-    folder, cells = layout.results / "filters", by_period(compared(scale.augmentation))
+    folder = layout.results / "filters"
     drawn, similarity, kernels = (
         pd.read_csv(folder / f"{name}.csv", dtype={"cell": float}).rename(columns={"cell": "K"})
         for name in ("filters", "similarity", "kernels")
     )
-    runs = read_cells(layout.results / "augmentation", cells, "runs")[["K", "run", "outcome"]]
+    runs = trained(scale, layout)[0][["K", "run", "outcome", "late_gain"]]
+    runs = runs[runs["K"].isin([*map(parse_period, compared(scale.augmentation))])]
     similarity = with_distances(similarity).assign(
         K=runs["K"].max(), fraction=similarity["step"] / scale.augmentation.num_steps
     )

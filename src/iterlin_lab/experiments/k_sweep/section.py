@@ -38,15 +38,15 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
     )
     tgn = table[table["method"] == "TGN"].iloc[0]
     certificate = f"‖g‖ ≤ {scale.tgn_baseline.solver.tolerance:g}·‖g_s‖"
-    if tgn["last_phase_ended"] == tgn["runs"]:
+    if not tgn["unsolved"]:
         baseline = (
             f"TGN is truncated Gauss–Newton: {scale.tgn_baseline.solver.described()} on each lazy problem until "
             f"{certificate}, reached in every phase. Its steps are this solver's."
         )
     else:
-        short = int(tgn["runs"] - tgn["last_phase_ended"])
         baseline = (
-            f"The row TGN is **not** truncated Gauss–Newton: in {short} of {tgn['runs']} runs the last lazy problem "
+            f"The row TGN is **not** truncated Gauss–Newton: in {tgn['unsolved']} of {tgn['runs']} runs the last lazy "
+            "problem "
             f"was not solved to {certificate} within the step limit."
         )
     return f"""## E-SWEEP: accuracy against the period K

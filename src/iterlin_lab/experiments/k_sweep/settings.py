@@ -1,6 +1,6 @@
 """The section of params.yaml of E-SWEEP."""
 
-from iterlin_lab.settings.base import Count, Periods, Seeds, Steps, Strict
+from iterlin_lab.settings.base import MAX_STEPS, Count, ManySteps, Periods, Seeds, Strict
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solved import Solved
 from iterlin_lab.settings.solvers import PhaseSolver
@@ -10,7 +10,7 @@ class KSweep(Strict):
     """E-SWEEP: its solver, its step limit, its first record after step 0, and its axis."""
 
     solver: PhaseSolver
-    num_steps: Steps
+    num_steps: ManySteps
     first_record: Count
     periods: Periods
     num_seeds: Seeds
@@ -36,4 +36,8 @@ def check(scale: Scope) -> None:
         raise ValueError(f"training.batch_size must be null: k_sweep.solver {solver.name} needs full batches")
     if "1" not in scale.k_sweep.periods:
         raise ValueError('k_sweep.periods must contain "1": every K is compared with K = 1')
+    if scale.k_sweep.num_steps >= MAX_STEPS and scale.precision != "float64":
+        raise ValueError(f"k_sweep.num_steps must be below {MAX_STEPS} where precision is not float64")
+    if len([K for K in scale.k_sweep.periods if K != "inf"]) < 2:
+        raise ValueError('k_sweep.periods must contain a finite K besides "1": the two are compared')
     require_as_many("tgn_baseline", scale.tgn_baseline.num_seeds, scale.k_sweep)

@@ -9,6 +9,7 @@ from iterlin_lab.experiments.k_sweep.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.report.names import period_text
 from iterlin_lab.tables import ACCURACIES, Cells, by_period, mean_curves, read_cells, summarise
+from iterlin_lab.tables.gaps import largest_gaps
 
 BY = ["method", "K"]
 
@@ -17,11 +18,24 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """Every K, and truncated Gauss–Newton: a row for each, the runs, and their curves."""
     cells = sweep_cells(scale)
     runs, curves = (read_cells(layout.results, cells, table) for table in ("runs", "curves"))
+    runs = runs.merge(gaps(curves), on=["K", "run"], how="left")
     return {
         "k_sweep": summarise(runs, runs[runs["K"] == 1], BY),
         "k_sweep_runs": runs,
         "k_sweep_curves": mean_curves(curves, BY),
     }
+
+
+def gaps(curves: pd.DataFrame) -> pd.DataFrame:
+    """Per finite K and run, the largest gap of the test curve from that of K = 1, from step K on, where T reads it."""
+    timed = curves.assign(time=curves["step"])
+    first = timed[timed["K"] == 1]
+    found = [
+        largest_gaps(curve[curve["time"] >= K], first).rename_axis("run").reset_index(name="largest_gap").assign(K=K)
+        for K, curve in timed.groupby("K")
+        if 1 < K < float("inf")
+    ]
+    return pd.concat(found) if found else pd.DataFrame(columns=["run", "largest_gap", "K"], dtype=float)
 
 
 def sweep_cells(scale: Any) -> Cells:

@@ -15,25 +15,22 @@ from iterlin_lab.report.names import label, tick
 
 
 def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """W fig. 1: accuracy against steps for every K, on both sets; and the differences at the end."""
+    """W fig. 1: accuracy against epochs for every K, on both sets; and the differences at the end."""
     figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(4, 4, 3))
     curves = tables["mnist_curves"]
     _lines(panels[0], curves, "test")
-    panels[0].legend(loc="upper left")
+    panels[0].legend(loc="lower right")
     _lines(panels[1], curves, "train")
     _differences(panels[2], tables["mnist"])
     return figure
 
 
 def _lines(axes: Axes, curves: pd.DataFrame, split: str) -> None:
-    """The network of every finite K; for K = ∞ the proxy, which is what was trained."""
+    """The model that is trained with every K."""
     for K, curve in grouped(curves):
-        name = f"{'proxy' if np.isinf(K) else 'network'}_{split}_accuracy"
-        at = curve["step"].clip(lower=1)  # step 0 has no place on a logarithmic axis
-        band(axes, at, curve, name, colour(K), linestyle=line_style(K), label=label(K))
-    axes.set_xscale("log")
-    axes.set_xlim(left=1)
-    axes.set_xlabel("step t (an epoch each)")
+        band(axes, curve["step"], curve, f"proxy_{split}_accuracy", colour(K), linestyle=line_style(K), label=label(K))
+    axes.set_xlim(left=0)
+    axes.set_xlabel("epoch")
     axes.set_ylabel(f"{'test' if split == 'test' else 'training'} accuracy (%)")
     percent(axes)
 
@@ -42,7 +39,7 @@ def _differences(axes: Axes, table: pd.DataFrame) -> None:
     """Differences from K = 1 at the end; K = ∞ is far off."""
     rows = table[(table["K"] > 1) & np.isfinite(table["K"])]
     equivalence_margin(axes, END)
-    mean_points(axes, range(len(rows)), rows, "trained_difference", [colour(K) for K in rows["K"]])
+    mean_points(axes, range(len(rows)), rows, "proxy_final_difference", [colour(K) for K in rows["K"]])
     axes.set_xticks(range(len(rows)), list(map(tick, rows["K"])))
     axes.set_xlabel("steps between feature updates, K")
     axes.set_ylabel("test accuracy at the end,\ndifference from K = 1 (points)")

@@ -13,7 +13,7 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
         return make_recipe(
             scale,
             run,
-            solver={"name": "gradient_descent"},
+            solver=experiment.solver.values(),
             learning_rate=experiment.learning_rate,
             num_steps=experiment.num_steps,
             period=parse_period(period),

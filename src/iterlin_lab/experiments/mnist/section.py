@@ -18,31 +18,33 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
             "runs": table["runs"],
             "diverged": table["diverged"],
             "updates": table["median_feature_updates"].map("{:g}".format),
-            "at the end": percent(table, "network_final"),
-            "proxy at the end": percent(table, "proxy_final"),
-            "difference from K = 1": percent(table, "trained_difference"),
+            "at the end": percent(table, "proxy_final"),
+            "network": percent(table, "network_final"),
+            "difference from K = 1": percent(table, "proxy_final_difference"),
             "largest gap": (100 * table["largest_gap"]).map("{:.1f}".format),
             "training accuracy after two updates": [
-                "–" if pd.isna(value) else f"{100 * value:.1f}" for value in table["train_accuracy_after_two"]
+                "–" if pd.isna(value) else f"{100 * value:.1f}" for value in table["after_two"]
             ],
-            "training accuracy at the end": (100 * table["network_train_accuracy"]).map("{:.1f}".format),
+            "training accuracy at the end": (100 * table["train_accuracy"]).map("{:.1f}".format),
         }
     )
+    solver = settings.solver.described(settings.learning_rate)
     stand_in = "" if settings.data.name == "mnist" else f" Here `{settings.data.name}` **stand in for MNIST**."
     return f"""## E-MNIST: every K on full batches
 
-After W fig. 1: gradient descent with η = {settings.learning_rate:g} for {settings.num_steps} steps on full batches of
-{settings.data.num_train} examples.{stand_in} W's η belongs to a sum over examples, ours to their mean: a
+After W fig. 1: {solver}, for {settings.num_steps} steps on full batches of
+{settings.data.num_train} examples, which are an epoch each.{stand_in} W's η belongs to a sum over examples, ours to their mean: a
 sum's would be {settings.learning_rate / settings.data.num_train:.2g}. Runs have all these steps, whether they fit
 before or not.
 
-Accuracies on the test set in percent, with 95 % t-intervals; differences are paired by run. The largest gap is the
-widest one between the learning curves of this K and of K = 1 at equal steps, the mean over runs. For K = ∞ the model
-that was trained is the proxy, and the difference is the proxy's.
+Accuracies on the test set in percent, with 95 % t-intervals; differences are paired by run. All belong to the model
+that is trained: within a phase the linearisation, and with K = 1 the network. Beside them stands the network with the
+same parameters. The largest gap is the widest one between the learning curves of this K and of K = 1 at equal steps,
+the mean over runs.
 
 {markdown_table(rows)}
 
 ![Accuracy against steps for every K](figures/mnist.svg)
 
-*Test accuracy (left) and training accuracy (centre) against steps: of the network, for K = ∞ of its proxy. Right: the
+*Test accuracy (left) and training accuracy (centre) of the model that is trained, against epochs. Right: the
 differences at the end; the grey band is the range of W's text. Means over runs, and 95 % t-intervals.*"""

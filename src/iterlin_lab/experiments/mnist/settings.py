@@ -2,12 +2,14 @@
 
 from iterlin_lab.settings.base import Compared, PerDecade, Positive, Seeds, Steps, Strict
 from iterlin_lab.settings.shared import Data, Shared
+from iterlin_lab.settings.solvers import PhaseSolver
 
 
 class MNIST(Strict):
-    """E-MNIST: gradient descent on full batches for every K, on data of its own, for `num_steps`."""
+    """E-MNIST: every K on full batches, on data of its own, for `num_steps`."""
 
     data: Data
+    solver: PhaseSolver
     learning_rate: Positive
     num_steps: Steps
     periods: Compared

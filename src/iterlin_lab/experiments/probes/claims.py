@@ -5,10 +5,12 @@ than a point lower, and to later no more than a quarter later.
 """
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, any_diverged, below, paired
+from iterlin_lab.experiments.augmentation.claims import small_period
 from iterlin_lab.statistics import interval, p_above, p_below
 
 LAYERS = ("layer1", "layer2")
@@ -76,6 +78,16 @@ def _less_an_update(runs: pd.DataFrame, margin: float) -> Evidence | None:
     return below(None if difference is None else -difference, margin)
 
 
+def _less_a_step(runs: pd.DataFrame, margin: float) -> Evidence | None:
+    large = _large(runs)
+    return below(paired(large, large, f"{LAST}_first", f"{LAST}_one_first"), margin)
+
+
+def _of_a_large_period(test: Callable[[pd.DataFrame, float], Evidence | None]) -> Callable:
+    """The test, where phases level off."""
+    return lambda runs, margin: small_period(runs) or test(runs, margin)
+
+
 CLAIMS = (
     Claim(
         "E-PROBE-1",
@@ -84,7 +96,7 @@ CLAIMS = (
         "improve slower in both layers",
         "ratio of the steps to the accuracy halfway from the start to the end of the large K, above 1, both layers",
         LATER,
-        _later,
+        _of_a_large_period(_later),
     ),
     Claim(
         "E-PROBE-2",
@@ -93,7 +105,7 @@ CLAIMS = (
         "level off lower",
         "difference of the large K from K = 1 after all steps, layer 2, one-sided",
         POINT,
-        _lower,
+        _of_a_large_period(_lower),
     ),
     Claim(
         "E-PROBE-3",
@@ -102,7 +114,7 @@ CLAIMS = (
         "at about 20 %",
         "part of training in which K = 1 first reaches the final accuracy of the large K, layer 2, below a half",
         PART,
-        _early,
+        _of_a_large_period(_early),
     ),
     Claim(
         "E-PROBE-4",
@@ -112,6 +124,15 @@ CLAIMS = (
         "difference of K = 1 after its first step from the large K after its first phase, layer 2, one-sided",
         POINT,
         _less_an_update,
+    ),
+    Claim(
+        "E-PROBE-5",
+        "T §3.1",
+        "K steps on the proxy teach the features less than K steps on the network.",
+        "conjectured",
+        "difference of the large K at its first feature update from K = 1 after as many steps, layer 2, one-sided",
+        POINT,
+        _less_a_step,
     ),
 )
 

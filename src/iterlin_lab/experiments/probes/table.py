@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from iterlin_lab.experiments.augmentation.settings import compared
+from iterlin_lab.experiments.augmentation.table import trained
 from iterlin_lab.experiments.probes.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.tables import by_period, groups, mean_curves, read_cells
+from iterlin_lab.tables import groups, mean_curves
 from iterlin_lab.tables.summaries import interval, intervals
 
 ACCURACIES = ("start", "first", "final")
@@ -16,8 +16,7 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     """A row a K and layer; a row a K and run; curves of the probes' test accuracy, a column a layer."""
     probes = pd.read_csv(layout.results / "probes" / "probes.csv", dtype={"period": float})
     probes = probes.rename(columns={"period": "K"})
-    trained = read_cells(layout.results / "augmentation", by_period(compared(scale.augmentation)), "runs")
-    runs = compared_runs(probes, trained)
+    runs = compared_runs(probes, trained(scale, layout)[0])
     curves = probes.assign(layer="layer" + probes["layer"].astype(str))
     curves = curves.pivot(index=["K", "run", "step"], columns="layer", values="test_accuracy").reset_index()
     ends = [min(scale.probes.strengths), max(scale.probes.strengths)]
@@ -30,13 +29,18 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 def compared_runs(probes: pd.DataFrame, trained: pd.DataFrame) -> pd.DataFrame:
     """How the runs ended, whether all their probes converged, and what of each layer is compared (`readings`)."""
-    outcomes = {(row["K"], row["run"]): row["outcome"] for row in trained.to_dict("records")}
+    of_runs = {(row["K"], row["run"]): row for row in trained.to_dict("records")}
+    outcomes = {key: row["outcome"] for key, row in of_runs.items()}
     curves = {key: curve.set_index("step")["test_accuracy"] for key, curve in probes.groupby(["K", "run", "layer"])}
     rows = []
     for row, group in groups(probes, ["K", "run"]):
         K, run = row["K"], row["run"]
         diverged = [outcomes[each, run] == "diverged" for each in (K, 1)]
-        row |= {"outcome": outcomes[K, run], "converged": bool(group["converged"].all())}
+        row |= {
+            "outcome": outcomes[K, run],
+            "late_gain": of_runs[K, run]["late_gain"],
+            "converged": bool(group["converged"].all()),
+        }
         for layer in group["layer"].unique():
             found = readings(curves[K, run, layer], curves[1, run, layer], K, *diverged)
             row |= {f"layer{layer}_{name}": value for name, value in found.items()}
@@ -49,7 +53,8 @@ def readings(
 ) -> dict[str, float]:
     """Test accuracies of the probes of a layer by steps, for some K (`curve`) and for K = 1, in the same run.
 
-    - `start`, `first`, `final`: before training, after the first feature update, and after all steps.
+    - `start`, `first`, `final`: before training, after the first feature update, and after all steps; `one_first`: that
+      of K = 1 after as many steps as there are before the first feature update.
     - `halfway`: the steps to halfway from the start to the final accuracy; `one_halfway`: those of K = 1 to the same
       accuracy. There is no way to go if training did not raise it. Their ratio is the `delay`.
     - `fraction`: the part of training that K = 1 takes to the final accuracy of this K.
@@ -63,6 +68,7 @@ def readings(
     return {
         "start": start,
         "first": float(curve.get(period, np.nan)),
+        "one_first": float(one.get(period, np.nan)),
         "final": final,
         "halfway": halfway,
         "one_halfway": one_halfway,

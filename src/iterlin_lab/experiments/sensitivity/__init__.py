@@ -1,4 +1,4 @@
-"""Around the setting of E-SWEEP: some K by gradient descent with multiples of its learning rate."""
+"""Around the setting of E-SWEEP: some K with other learning rates, and from another initialisation."""
 
 from iterlin_lab.experiments.experiment import Experiment
 from iterlin_lab.experiments.sensitivity.settings import Scope, check
@@ -10,8 +10,8 @@ EXPERIMENT = Experiment(
     stage="rescaled",
     order=30,
     check=check,
-    label="K = {1}, η × {0}",
-    group="η × {}",
+    label="K = {1}, around: {0}",
+    group="around: {}",
     split=True,
     compared=("sensitivity",),
 )

@@ -1,4 +1,4 @@
-"""Around E-SWEEP: other learning rates, and the runs that left every bound."""
+"""Around E-SWEEP: other learning rates and initialisations, and the runs that left every bound."""
 
 from collections.abc import Mapping
 
@@ -15,10 +15,10 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def sensitivity(scale: Scope, table: pd.DataFrame) -> str:
-    """Other learning rates."""
+    """Other learning rates, and another initialisation."""
     rows = pd.DataFrame(
         {
-            "η ×": table["factor"].map("{:g}".format),
+            "setting": variants(table),
             "K": table["K"].map(period_text),
             "runs": table["runs"],
             "fitted": table["fitted"],
@@ -30,14 +30,22 @@ def sensitivity(scale: Scope, table: pd.DataFrame) -> str:
     )
     return f"""## Around the setting
 
-The same {scale.sensitivity.num_seeds} runs by gradient descent at multiples of η, with K and the number of steps
-divided by the multiple, so that ηK stays; the rows η × 1 are the sweep's own.
+The same {scale.sensitivity.num_seeds} runs with another setting. A multiple of η is taken by steps of gradient descent,
+with K and the number of steps divided by the multiple, so that ηK stays. An initialisation changes nothing else:
+`pytorch` draws smaller weights, and biases too, and starts on a plateau.
 
 {markdown_table(rows)}
 
-![Accuracy at multiples of the learning rate](figures/sensitivity.svg)
+![Accuracy with other settings](figures/sensitivity.svg)
 
-*Validation-stopped test accuracy at multiples of the learning rate.*"""
+*Validation-stopped test accuracy with the sweep's own setting, and with one thing changed.*"""
+
+
+def variants(table: pd.DataFrame) -> list[str]:
+    """What is changed in the sweep, a text a row."""
+    own = table["initialisation"].iloc[0]
+    rows = zip(table["factor"], table["initialisation"], strict=True)
+    return [f"η × {factor:g}" if factor != 1 else ("the sweep's" if name == own else name) for factor, name in rows]
 
 
 def diverged(table: pd.DataFrame) -> list[str]:
@@ -48,6 +56,7 @@ def diverged(table: pd.DataFrame) -> list[str]:
         {
             "K": table["K"].map(period_text),
             "η ×": table["factor"].map("{:g}".format),
+            "initialisation": table["initialisation"],
             "run": table["run"],
             "step": table["steps"],
             "last finite record": ["none" if pd.isna(step) else f"{step:g}" for step in table["last_finite_step"]],

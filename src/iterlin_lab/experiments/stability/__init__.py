@@ -1,14 +1,14 @@
 """E-STABLE (W fig. 1 and 2): which learning rates and periods diverge."""
 
 from iterlin_lab.experiments.experiment import Cost, Experiment
-from iterlin_lab.experiments.stability.settings import Scope
+from iterlin_lab.experiments.stability.settings import Scope, check
 
 
 def cost(scale: Scope) -> Cost:
-    """It trains every pair of η and K."""
-    own = scale.stability
-    pairs = len(own.learning_rates) * len(own.periods)
-    return Cost(pairs, own.num_seeds, scale.runs_at_once, own.num_steps, lazy=True)
+    """It trains every pair of η and K from two initialisations, and SGD."""
+    own, other = scale.stability, scale.stability.other
+    pairs = len(own.learning_rates) * len(own.periods) + len(other.learning_rates) * len(other.periods)
+    return Cost(pairs + 1, own.num_seeds, scale.runs_at_once, own.num_steps, lazy=True)
 
 
 EXPERIMENT = Experiment(
@@ -17,5 +17,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=90,
+    check=check,
     cost=cost,
 )

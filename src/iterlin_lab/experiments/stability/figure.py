@@ -1,4 +1,4 @@
-"""The figure of E-STABLE."""
+"""The figures of E-STABLE."""
 
 from collections.abc import Mapping
 
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 
+from iterlin_lab.figures.panels import band, grouped
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import label, period_text
 
@@ -17,17 +18,49 @@ DODGE = 1.07  # between the lines of two K, which often coincide
 MARKERS = "osD^vPX*"  # neighbouring K have nearly one colour
 MAP = "Oranges"
 LINE = "#0072b2"
+SGD = "#cc79a7"
 
 
 def stability(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """After W fig. 1: the share of runs that diverged for every pair of η and K, and the same against ηλ_max."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), width_ratios=(6, 5))
-    table = tables["stability"]
+    runs, table = tables["stability_runs"], tables["stability"]
+    runs, table = runs[runs["own"]], table[table["own"]]
     _map(left, table)
-    _bound(left, tables["stability_runs"]["max_eigenvalue"])
+    _bound(left, runs["max_eigenvalue"])
     _products(left, table)
     left.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=8)
     _lines(right, table)
+    return figure
+
+
+def stability_other(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """The same map from the other initialisation."""
+    figure, axes = plt.subplots(figsize=(5.4, 2.9))
+    runs, table = tables["stability_runs"], tables["stability"]
+    runs, table = (each[~each["own"] & (each["method"] == "gd")] for each in (runs, table))
+    _map(axes, table)
+    (name,) = table["initialisation"].unique()
+    bound = (BOUND / runs["max_eigenvalue"]).median()
+    axes.set_title(f"{name}: ηλ_max = {BOUND} at η = {bound:.2g}", fontsize=9)
+    return figure
+
+
+def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """After W fig. 1 and 2: learning curves at the smallest η and at ten times that, with SGD beside the first."""
+    curves = tables["stability_curves"]
+    rates = np.sort(curves["learning_rate"].unique())
+    figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.4), sharey=True)
+    for axes, rate in zip(panels, rates, strict=True):
+        for (method, K), curve in grouped(curves[curves["learning_rate"] == rate], ["method", "K"]):
+            style = {"color": colour(K)} if method == "gd" else {"color": SGD, "linestyle": "--"}
+            name = label(K) if method == "gd" else "SGD, per step"
+            band(axes, curve["step"], curve, "network_test_accuracy", label=name, **style)
+        axes.set_title(f"η = {rate:g}", fontsize=9)
+        axes.set_xlabel("step t")
+    panels[0].set_ylabel("test accuracy of the network (%)")
+    percent(panels[0])
+    panels[0].legend(loc="lower right")
     return figure
 
 
@@ -109,4 +142,4 @@ def _lines(axes: Axes, table: pd.DataFrame) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
-FIGURES = {"stability": stability}
+FIGURES = {"stability": stability, "stability_other": stability_other, "stability_curves": stability_curves}

@@ -16,20 +16,22 @@ PREDICTORS = {"eta_lambda_max": "ηλ_max", "eta_k": "ηK", "K": "K", "learning_
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """How the runs of every pair of η and K ended, what the bound explains, and what predicts divergence."""
-    settings, n = scale.stability, scale.data.num_train
+    settings, n, table = scale.stability, scale.data.num_train, tables["stability"]
+    own = table[table["own"]]
     return f"""## E-STABLE: which learning rates and periods diverge
 
 After W fig. 1 and 2: gradient descent on full batches with every pair of η and K, for up to {settings.num_steps}
-steps, from the same {settings.num_seeds} splits and initialisations. η belongs to the mean loss; with the sum over the
+steps, from the same {settings.num_seeds} splits and `{scale.net.initialisation}`
+initialisations. η belongs to the mean loss; with the sum over the
 {n} examples, to which W's η seem to belong, it is η/{n}. Explicit steps on a quadratic are stable while ηλ_max < 2. The
 table has the median ηλ_max of the loss's Gauss–Newton matrix at initialisation, the share of runs that diverged with
 its exact (Clopper–Pearson) 95 % interval, and the median test accuracy at the end of those that did not, in percent.
 
-{markdown_table(_pairs(tables["stability"]))}
+{markdown_table(_pairs(own))}
 
 **What the bound explains.** {_bound(tables["stability_bound"], tables["stability_runs"])}
 
-{_updates(tables["stability_bound"])}{_phases(scale, tables["stability"])}
+{_updates(tables["stability_bound"])}{_phases(scale, own)}
 
 How well a quantity orders the runs that diverged above those that did not (AUC; 0.5 is chance), with a 95 % bootstrap
 interval over the {settings.num_seeds} draws, which with so few is rather too narrow. Among the runs of one draw ηλ_max
@@ -41,7 +43,21 @@ orders as η does.
 
 *Left: runs that diverged, for every pair; the blue line is ηλ_max = 2 for the median λ_max, its band that for the
 middle half of the runs, and ηK is constant along dashed diagonals. Right: the share against the median ηλ_max, with
-exact 95 % intervals; points of one η are drawn side by side.*"""
+exact 95 % intervals; points of one η are drawn side by side.*
+
+![Learning curves at two learning rates](figures/stability_curves.svg)
+
+*After W fig. 1 and 2: test accuracy of runs at the smallest η (left), with SGD on mini-batches of {settings.batch_size}
+beside them, and at ten times that (right). Means over runs, and 95 % t-intervals; a run that diverged keeps its last value.*
+
+**Another initialisation.** The same splits from `{settings.other.initialisation}`, which draws small weights, and
+biases too. Its λ_max is small at first, and grows once the network leaves the plateau on which it starts.
+
+{markdown_table(_pairs(table[~table["own"] & (table["method"] == "gd")]))}
+
+![Share of runs that diverged from another initialisation](figures/stability_other.svg)
+
+*Runs that diverged, for every pair of η and K.*"""
 
 
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:

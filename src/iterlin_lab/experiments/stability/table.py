@@ -3,27 +3,54 @@
 import numpy as np
 import pandas as pd
 
-from iterlin_lab.experiments.stability.settings import Scope
+from iterlin_lab.experiments.stability.settings import TENTH, Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.statistics import bootstrap_counts, bootstrap_interval
-from iterlin_lab.tables import groups
+from iterlin_lab.tables import groups, mean_curves
+from iterlin_lab.tables.gaps import largest_gaps
 from iterlin_lab.tables.summaries import diverging
 
 BOUND = 2  # on ηλ_max, below which explicit descent on a quadratic is stable
 UP_TO = [1, 10, np.inf]  # the ends of ranges of K
 PREDICTORS = ("eta_lambda_max", "eta_k", "K", "learning_rate")
 DRAWS = 2000  # of the bootstrap
+BY = ["method", "learning_rate", "K"]
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """Pairs of η and K, their runs, how the bound ηλ_max < 2 divides these, and what predicts that a run diverges."""
-    runs = located(pd.read_csv(layout.results / "stability" / "runs.csv", dtype={"period": float}))
+    """Pairs of η and K, their runs, how the bound ηλ_max < 2 divides these, what predicts that a run diverges; curves.
+
+    The bound and the predictors are those of runs from the network's own initialisation.
+    """
+    folder = layout.results / "stability"
+    runs, curves = (pd.read_csv(folder / f"{name}.csv", dtype={"period": float}) for name in ("runs", "curves"))
+    runs, curves = located(runs), curves.rename(columns={"period": "K"})
+    runs["own"] = (runs["initialisation"] == scale.net.initialisation) & (runs["method"] == "gd")
+    grid = runs[runs["own"]]
     return {
         "stability": summarise_pairs(runs),
-        "stability_runs": runs,
-        "stability_bound": divided(runs),
-        "stability_predictors": predictors(runs),
+        "stability_runs": runs.merge(sgd_gaps(curves), on=["method", "run"], how="left"),
+        "stability_bound": divided(grid),
+        "stability_predictors": predictors(grid),
+        "stability_curves": mean_curves(drawn_curves(scale, curves), BY),
     }
+
+
+def drawn_curves(scale: Scope, curves: pd.DataFrame) -> pd.DataFrame:
+    """What W fig. 1 and 2 draw: the smallest η and ten times that, from the network's own initialisation."""
+    rates = curves["learning_rate"] / min(scale.stability.learning_rates)
+    wanted = np.isclose(rates, 1) | np.isclose(rates, TENTH)
+    return curves[wanted & (curves["initialisation"] == scale.net.initialisation)].drop(columns="initialisation")
+
+
+def sgd_gaps(curves: pd.DataFrame) -> pd.DataFrame:
+    """By run, the largest gap of the test curve of SGD from that of gradient descent with the same η, per step."""
+    timed = curves.assign(time=curves["step"])
+    sgd = timed[timed["method"] == "sgd"]
+    (rate,), (initialisation,) = sgd["learning_rate"].unique(), sgd["initialisation"].unique()
+    same = (timed["learning_rate"] == rate) & (timed["K"] == 1) & (timed["initialisation"] == initialisation)
+    gaps = largest_gaps(sgd, timed[same & (timed["method"] == "gd")])
+    return gaps.rename_axis("run").reset_index(name="largest_gap").assign(method="sgd")
 
 
 def located(runs: pd.DataFrame) -> pd.DataFrame:
@@ -40,10 +67,11 @@ def located(runs: pd.DataFrame) -> pd.DataFrame:
 def summarise_pairs(runs: pd.DataFrame) -> pd.DataFrame:
     """A row a pair: how its runs ended, and the share that diverged with its exact interval (Clopper–Pearson).
 
-    The accuracy at the end is a mean over runs that did not diverge.
+    `own` says that they start as the network's own settings say. The accuracy at the end is a median over runs that did
+    not diverge.
     """
     rows = []
-    for row, group in groups(runs, ["learning_rate", "K", "eta_k"]):
+    for row, group in groups(runs, ["initialisation", "own", "method", "learning_rate", "K", "eta_k"]):
         rows.append(row | {"eta_lambda_max": float(group["eta_lambda_max"].median())} | diverging(group))
     return pd.DataFrame(rows)
 

@@ -11,12 +11,13 @@ from iterlin_lab.nets.shared.convolution import Conv2d
 
 Model = TypeVar("Model")
 _init = jax.nn.initializers
+PYTORCH = "pytorch"
 INITIALISERS = {
     "he_normal": _init.he_normal,
     "glorot_uniform": _init.glorot_uniform,
     "lecun_normal": _init.lecun_normal,
-    # PyTorch's default for these layers is U(−b, b), b = 1/√fan_in, for weights; biases are left at zero here.
-    "fan_in_uniform": lambda **axes: _init.variance_scaling(1 / 3, "fan_in", "uniform", **axes),
+    # PyTorch's default for these layers: U(−b, b) with b = 1/√fan_in.
+    PYTORCH: lambda **axes: _init.variance_scaling(1 / 3, "fan_in", "uniform", **axes),
 }
 
 LAYERS = (eqx.nn.Linear, Conv2d)
@@ -25,6 +26,8 @@ NORMS = (eqx.nn.BatchNorm,)  # stay as equinox makes them: they scale by one and
 
 def initialise(model: Model, name: str, key: Array) -> Model:
     """Draw the weights of all linear and convolutional layers anew, and set their biases to zero. `NORMS` stay.
+
+    As in PyTorch, `pytorch` draws the biases too, from the distribution of the weights.
 
     **Raises**: `ValueError` for a name that is not in `INITIALISERS`, or for a parameter of any other layer, which
     would stay as it was.
@@ -43,6 +46,10 @@ def initialise(model: Model, name: str, key: Array) -> Model:
         in_axis, out_axis = (-2, -1) if isinstance(layer, Conv2d) else (1, 0)
         weight = INITIALISERS[name](in_axis=in_axis, out_axis=out_axis)(key, layer.weight.shape, layer.weight.dtype)
         bias = jax.tree.map(jnp.zeros_like, layer.bias)  # None stays None
+        if name == PYTORCH and bias is not None:
+            bound = (layer.weight.size // layer.weight.shape[out_axis]) ** -0.5
+            key = jax.random.fold_in(key, 1)
+            bias = jax.random.uniform(key, bias.shape, bias.dtype, -bound, bound)
         return eqx.tree_at(lambda x: (x.weight, x.bias), layer, (weight, bias), is_leaf=lambda x: x is None)
 
     old = layers(model)
