@@ -15,7 +15,7 @@ The stage `check` traces all of that, before anything trains.
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from iterlin_lab.settings.base import Strict
+from iterlin_lab.settings.base import Initialisation, Strict
 
 PARTS = {
     "filters": "the weights of the first layer, with the axes of an example and then one for the filters",
@@ -29,6 +29,7 @@ class Network(Strict, ABC):
 
     sizes: ClassVar[tuple[str, ...]]
     name: Any  # a literal in each network
+    initialisation: Initialisation
 
     @property
     @abstractmethod

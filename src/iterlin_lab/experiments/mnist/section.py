@@ -32,8 +32,8 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     stand_in = "" if settings.data.name == "mnist" else f" Here `{settings.data.name}` **stand in for MNIST**."
     return f"""## E-MNIST: every K on full batches
 
-After W fig. 1: {solver}, for {settings.num_steps} steps on full batches of
-{settings.data.num_train} examples, which are an epoch each.{stand_in} W's η belongs to a sum over examples, ours to their mean: a
+After W fig. 1: {solver}, for {settings.num_steps} steps on full batches of {settings.data.num_train} examples, which
+are an epoch each.{stand_in} W's η belongs to a sum over examples, ours to their mean: a
 sum's would be {settings.learning_rate / settings.data.num_train:.2g}. Runs have all these steps, whether they fit
 before or not.
 

@@ -175,7 +175,7 @@ CLAIMS = (
         "choices: initialisation",
         "ηλ_max at initialisation tells less of stability from PyTorch's default, whose λ_max is small and grows.",
         "not measured",
-        "below the bound, with K > 1, a larger share diverges from PyTorch's default than from He-normal, in most draws",
+        "below the bound, K > 1: a larger share diverges from PyTorch's default than from He-normal, in most draws",
         HALF,
         _initialisation,
     ),

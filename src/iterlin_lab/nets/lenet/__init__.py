@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from iterlin_lab.nets.contract import Network
-from iterlin_lab.settings.base import Count, Initialisation, KernelSize
+from iterlin_lab.settings.base import Count, KernelSize
 
 
 class Settings(Network):
@@ -17,7 +17,6 @@ class Settings(Network):
     kernel: KernelSize
     padding: Literal["VALID", "SAME"]
     widths: Annotated[list[Count], Field(max_length=100)]
-    initialisation: Initialisation
 
     @property
     def num_layers(self) -> int:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from iterlin_lab.nets.contract import Network
-from iterlin_lab.settings.base import Count, Depth, Initialisation
+from iterlin_lab.settings.base import Count, Depth
 
 
 class Settings(Network):
@@ -13,7 +13,6 @@ class Settings(Network):
     name: Literal["mlp"]
     width: Count
     depth: Depth
-    initialisation: Initialisation
 
     @property
     def num_layers(self) -> int:

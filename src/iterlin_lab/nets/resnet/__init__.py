@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from iterlin_lab.nets.contract import Network
-from iterlin_lab.settings.base import Count, Initialisation
+from iterlin_lab.settings.base import Count
 
 Blocks = Annotated[list[Annotated[int, Field(ge=1, le=100)]], Field(min_length=1, max_length=6)]
 Norm = Literal["none", "batch", "frozen", "running"]
@@ -23,7 +23,6 @@ class Settings(Network):
     channels: Count
     blocks: Blocks
     norm: Norm
-    initialisation: Initialisation
 
     @property
     def num_layers(self) -> int:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from iterlin_lab.nets.contract import Network
-from iterlin_lab.settings.base import Count, Depth, Initialisation, KernelSize
+from iterlin_lab.settings.base import Count, Depth, KernelSize
 
 IN_BLOCK = 6  # layers: queries, keys, values, outputs, and two of the MLP
 
@@ -23,7 +23,6 @@ class Settings(Network):
     heads: Count
     hidden: Count
     depth: Depth
-    initialisation: Initialisation
 
     @model_validator(mode="after")
     def _heads_of_one_width(self) -> "Settings":
