@@ -1,4 +1,4 @@
-"""E-ADAM: its recipes, the ends of phases in tables, its claims, and from results to figures, with those of E-DAMPCE."""
+"""E-ADAM: its recipes, the ends of phases in tables, its claims, and from results to figures, with E-DAMPCE."""
 
 import matplotlib.pyplot as plt
 import numpy as np

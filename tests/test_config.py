@@ -100,7 +100,11 @@ def test_the_committed_parameters_are_valid():
         ("damp_ce.dampings", ["1", "../x"], "scale.damp_ce.dampings.1: must be a number of at least 0 in quotes"),
         ("damp_ce.dampings", [0.1], "scale.damp_ce.dampings.0: Input should be a valid string, got 0.1"),
         ("damp_ce.dampings", ["1", "1.0"], "scale.damp_ce.dampings: two entries are the same number"),
-        ("damp_ce.dampings", ["1e-1", "1"], 'scale.damp_ce: dampings must contain "0": what damping in some phases does'),
+        (
+            "damp_ce.dampings",
+            ["1e-1", "1"],
+            'scale.damp_ce: dampings must contain "0": what damping in some phases does',
+        ),
         ("damp_ce.switch.damping", "2", "scale.damp_ce: switch.damping must be one of dampings, and above 0, got '2'"),
         ("damp_ce.switch.damping", "0", "scale.damp_ce: switch.damping must be one of dampings, and above 0, got '0'"),
         ("damp_ce.switch.after", 0, "scale.damp_ce.switch.after: Input should be greater than or equal to 1, got 0"),

@@ -40,8 +40,9 @@ def runs(dampings=RISING, periods=FALLING, sides=SIDES, noise=0.002, number=10):
     cells += [({"method": "always", "damping": damping}, shift) for damping, shift in dampings.items()]
     cells += [({"method": side, "damping": 0.1, "after": 2}, shift) for side, shift in sides.items()]
     rows = [
-        pd.DataFrame({"run": range(number), "network_final": level + shift / 100 + draw.normal(0, noise, number)})
-        .assign(**cell, outcome="fitted", phases=4)
+        pd.DataFrame(
+            {"run": range(number), "network_final": level + shift / 100 + draw.normal(0, noise, number)}
+        ).assign(**cell, outcome="fitted", phases=4)
         for cell, shift in cells
     ]
     return pd.concat(rows, ignore_index=True)

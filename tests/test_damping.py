@@ -67,7 +67,7 @@ def test_no_damping_at_all_takes_steps_of_one_on_the_network(solver):
 
 @EACH
 def test_a_run_with_a_switch_goes_on_from_one_that_stopped_there(name):
-    """What a solver carries over a feature update, the radius of `Truncated` and the step size of `Flow`, starts anew."""
+    """What a solver carries over a feature update, the radius of `Truncated` and the step of `Flow`, starts anew."""
     tolerance = {"flow": 0.05, "truncated": 1e-4, "dual truncated": 1e-4}.get(name, 1e-9)
     stopped = run(name, FIRST, AFTER)[1]
     for phases in range(1, PHASES + 1):

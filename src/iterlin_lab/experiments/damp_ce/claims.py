@@ -34,7 +34,8 @@ def _early(runs: pd.DataFrame, margin: float) -> Evidence | str | None:
     if (switched["outcome"] != "fitted").any() or difference is None:
         return None
     phases = ", ".join(
-        f"{rows['phases'].min():g} to {rows['phases'].max():g} ({method})" for method, rows in switched.groupby("method")
+        f"{rows['phases'].min():g} to {rows['phases'].max():g} ({method})"
+        for method, rows in switched.groupby("method")
     )
     text = f"λ changes after {switched['after'].iloc[0]:g} phases, and runs had {phases}"
     if (soon := int((switched["phases"] <= switched["after"]).sum())) > 0:

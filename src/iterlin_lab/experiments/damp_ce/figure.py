@@ -40,7 +40,11 @@ def _when(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
     """Never, late, early and always, with the readings at the end of every run."""
     after = table.loc[table["method"] == "early", "after"].iloc[0]
     value = table.loc[table["method"] == "early", "damping"].iloc[0]
-    cells = [("always", 0.0, "never"), ("late", value, f"after\nphase {after:g}"), ("early", value, f"to\nphase {after:g}")]
+    cells = [
+        ("always", 0.0, "never"),
+        ("late", value, f"after\nphase {after:g}"),
+        ("early", value, f"to\nphase {after:g}"),
+    ]
     cells.append(("always", value, "always"))
     chosen = [_of(table, method, value) for method, value, _ in cells]
     ends = [_of(runs, method, value).set_index("run")[FINAL] for method, value, _ in cells]

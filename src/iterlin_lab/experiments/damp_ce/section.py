@@ -31,9 +31,9 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 After T fig. 9 (bottom): every lazy problem is cross-entropy + λ‖θ − θ_s‖², with the mean over examples. It is solved by
 {own.solver.described()} to ‖g‖ ≤ {own.solver.tolerance:g}·‖g_s‖ before the
 network is re-linearised. The larger λ, the less each phase moves the parameters, and the more feature updates there
-are. T (§6) expects damping to matter most early: two rows have λ = {float(own.switch.damping):g} in some phases, and λ = 0
-in all others. Splits and initialisations are the same as in E-SWEEP. The columns mean what they mean in the table of
-E-ADAM.
+are. T (§6) expects damping to matter most early: two rows have λ = {float(own.switch.damping):g} in some phases,
+and λ = 0 in all others. Splits and initialisations are the same as in E-SWEEP. The columns mean what they mean in the
+table of E-ADAM.
 
 {markdown_table(rows)}
 
@@ -41,7 +41,7 @@ E-ADAM.
 
 ![Test accuracy against the damping, against when it acts, and against K](figures/damp_ce.svg)
 
-*Test accuracy against the damping λ (left), and against the period K of E-SWEEP from large to small (right): features are
-learnt most on the right of both panels. T §4.3 asks to compare the two trends. Middle: the same runs with λ = 0, with
-damping in the phases after the first {own.switch.after:g} alone, in these first phases alone, and in all; a thin line is a
-run. Means over runs, and 95 % t-intervals.*"""
+*Test accuracy against the damping λ (left), and against the period K of E-SWEEP from large to small (right): features
+are learnt most on the right of both panels. T §4.3 asks to compare the two trends. Middle: the same runs with λ = 0,
+with damping in the phases after the first {own.switch.after:g} alone, in these first phases alone, and in all; a thin
+line is a run. Means over runs, and 95 % t-intervals.*"""
