@@ -38,22 +38,17 @@ def damping(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _when(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
     """Never, late, early and always, with the readings at the end of every run."""
-    after = table.loc[table["method"] == "early", "after"].iloc[0]
-    value = table.loc[table["method"] == "early", "damping"].iloc[0]
-    cells = [
-        ("always", 0.0, "never"),
-        ("late", value, f"after\nphase {after:g}"),
-        ("early", value, f"to\nphase {after:g}"),
-    ]
-    cells.append(("always", value, "always"))
-    chosen = [_of(table, method, value) for method, value, _ in cells]
-    ends = [_of(runs, method, value).set_index("run")[FINAL] for method, value, _ in cells]
+    (switched,) = table[table["method"] == "early"].to_dict("records")
+    value = switched["damping"]
+    cells = {"never": ("always", 0.0), "late": ("late", value), "early": ("early", value), "always": ("always", value)}
+    ends = [_of(runs, *cell).set_index("run")[FINAL] for cell in cells.values()]
     axes.plot(np.arange(len(cells)), pd.concat(ends, axis=1).to_numpy().T, color="0.8", linewidth=0.6, zorder=1)
-    shown = pd.concat(chosen)
-    colours = [damping_colour(value) for _, value, _ in cells[: len(shown)]]
-    mean_points(axes, np.arange(len(shown)), shown, FINAL, colours, "s")
-    axes.set_xticks(range(len(cells)), [name for *_, name in cells])
-    axes.set_xlabel(f"when λ = {value:g} acts")
+    shown = pd.concat([_of(table, *cell) for cell in cells.values()])
+    mean_points(
+        axes, np.arange(len(cells)), shown, FINAL, [damping_colour(damping) for _, damping in cells.values()], "s"
+    )
+    axes.set_xticks(range(len(cells)), list(cells))
+    axes.set_xlabel(f"phases in which λ = {value:g}\n(early: the first {switched['after']:g})")
 
 
 def _of(table: pd.DataFrame, method: str, damping: float) -> pd.DataFrame:
