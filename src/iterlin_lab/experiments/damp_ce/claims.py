@@ -16,7 +16,8 @@ def _along(runs: pd.DataFrame, dial: str) -> tuple[pd.DataFrame, str]:
     """
     fitted = (runs["outcome"] == "fitted").groupby(runs[dial]).all()
     values = runs.pivot_table(index="run", columns=dial, values=FINAL).reindex(columns=fitted.index[fitted])
-    means = ", ".join(f"{named(**{dial: value})}: {100 * mean:.1f}" for value, mean in values.mean().items())
+    pairs = zip(values.columns.to_numpy(), values.mean(), strict=True)
+    means = ", ".join(f"{named(**{dial: value})}: {100 * mean:.1f}" for value, mean in pairs)
     left_out = ", ".join(named(**{dial: value}) for value in fitted.index[~fitted])
     note = f". Left out, since some runs did not fit in time: {left_out}" if left_out else ""
     return values, f"mean accuracy in %: {means}{note}"
