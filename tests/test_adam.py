@@ -1,4 +1,4 @@
-"""E-ADAM and E-DAMPCE: their recipes, the ends of phases in their tables, their claims, and that they run."""
+"""E-ADAM: its recipes, the ends of phases in tables, its claims, and from results to figures, with E-DAMPCE."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,16 +31,6 @@ def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
         (newton, *_) = cells[f"truncated-{tolerance}"]
         assert (newton.solver["tolerance"], newton.tolerance, newton.period) == (float(tolerance),) * 2 + (None,)
         assert newton.learning_rate is newton.training["batch_size"] is None
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_cells_of_damp_ce_differ_in_the_damping_alone(preset):
-    scale = PRESETS[preset]
-    first, *others = (runs[1] for runs in recipes("damp_ce", scale).values())
-    assert all(other._replace(damping=first.damping) == first for other in others)
-    assert [recipe.damping for recipe in (first, *others)] == list(map(float, scale.damp_ce.dampings))
-    assert (first.tolerance, first.period) == (scale.damp_ce.solver.tolerance, None)
-    assert (first.learning_rate is None) == (first.solver["name"] == "truncated") == ("tolerance" in first.solver)
 
 
 # Two runs: one with phases of 4 steps, whose ends are recorded; and one with ends at 3, 7 and 9, of which 7 is not.
@@ -104,11 +94,10 @@ def write_cell(folder, outcome):
 def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, outcome):
     monkeypatch.chdir(tmp_path)
     scale, layout = PRESETS["smoke"], Layout("smoke")
-    cells = [
-        *(f"adam/{cell}" for cell in scale.adam.cells),
-        *(f"damp_ce/{damping}" for damping in scale.damp_ce.dampings),
-    ]
-    for cell in ("k_sweep/1", *cells):
+    cells = [f"adam/{cell}" for cell in scale.adam.cells]
+    cells += [f"damp_ce/{cell}" for cell in recipes("damp_ce", scale)]
+    cells += [f"k_sweep/{period}" for period in scale.k_sweep.periods]
+    for cell in cells:
         write_cell(layout.results / cell, outcome)
     tables = tables_of(scale, "adam", "damp_ce")
     gradient = read_cells(layout.results / "k_sweep", by_period(["1"]), "runs")
@@ -130,14 +119,14 @@ SGD, GRADIENT, SOLVED = ("gradient", 1.0), ("Adam", 1.0), ("Adam", 1000.0)
 
 
 def runs(shifts, noise=0.002, number=10):
-    """A table of runs in which each λ, or each method and K, differs from the first by its shift, in points."""
+    """A table of runs in which each method and K differs from the first by its shift, in points."""
     draw = np.random.default_rng(1)
     level = draw.normal(0.7, 0.05, number)
     rows = [
         pd.DataFrame({"run": range(number), "network_final": level + shift / 100 + draw.normal(0, noise, number)})
         for shift in shifts.values()
     ]
-    keys = ["method", "K"] if SGD in shifts else ["damping"]
+    keys = ["method", "K"]
     table = pd.concat(rows, keys=shifts, names=[*keys, None]).reset_index(keys).reset_index(drop=True)
     return table.assign(outcome="fitted", phases=3, recorded=3, proxy_train_accuracy_lowest=1.0)
 
@@ -175,20 +164,3 @@ def test_no_verdict_rests_on_problems_that_were_not_solved_or_runs_that_were_cut
     table = runs({SGD: 0, GRADIENT: 0, SOLVED: -9})
     table.loc[(table["method"] == cell[0]) & (table["K"] == cell[1]) & (table["run"] == 0), column] = value
     assert {claim for claim, verdict in verdicts("E-ADAM", table).items() if verdict == NONE} == unknown
-
-
-RISING = {0.1: 2, 0.0: 0, 10.0: 4, 1e-3: 1, 1.0: 3}
-
-
-def test_the_claim_of_damp_ce():
-    assert verdicts("E-DAMPCE", runs(RISING)) == {"E-DAMPCE-1": YES}
-    assert verdicts("E-DAMPCE", runs({damping: -shift for damping, shift in RISING.items()})) == {"E-DAMPCE-1": NO}
-    assert verdicts("E-DAMPCE", runs(dict.fromkeys(RISING, 0))) == {"E-DAMPCE-1": UNKNOWN}
-
-
-def test_a_damping_of_which_a_run_did_not_fit_is_left_out_of_the_trend():
-    table = runs(RISING | {10.0: -50})
-    table.loc[(table["damping"] == 10) & (table["run"] == 0), "outcome"] = "step_limit"
-    (row,) = judge(FAMILIES["E-DAMPCE"].claims, table)
-    assert row["verdict"] == YES
-    assert row["evidence"].endswith("Left out, since some runs did not fit in time: λ = 10")

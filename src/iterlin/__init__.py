@@ -11,6 +11,7 @@ from iterlin._batches import FullBatch as FullBatch
 from iterlin._batches import MiniBatch as MiniBatch
 from iterlin._checkpoints import FileCheckpoints as FileCheckpoints
 from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
+from iterlin._damping import Switched as Switched
 from iterlin._divergence import Divergence as Divergence
 from iterlin._dual_cost import DualCost as DualCost
 from iterlin._dual_cost import dual_cost as dual_cost
@@ -99,6 +100,7 @@ __all__ = [
     "Stepwise",
     "Stop",
     "Stream",
+    "Switched",
     "Taken",
     "Truncated",
     "accuracy",

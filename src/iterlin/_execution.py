@@ -121,7 +121,7 @@ def _measurable(fixed: Fixed, state: State) -> tuple[Linearised, Loss, PyTree[Ar
         state.params,
         fixed.origin,
         fixed.splits,
-        problem.damping,
+        problem.damping_at(state),
     )
 
 

@@ -10,6 +10,7 @@ from jax.sharding import Mesh
 
 from iterlin._batches import Streamed
 from iterlin._checks import check_data
+from iterlin._damping import Switched, as_damping
 from iterlin._devices import copied, on, one_axis, require_shares, spread
 from iterlin._execution import Batched, Fixed, Single
 from iterlin._history import Run
@@ -33,6 +34,7 @@ class _Part(NamedTuple):
     """What a run is made of, in the types that the loop takes."""
 
     run: Run
+    damping: Switched
     solver: Solver
     schedule: Schedule
     reader: Reader | None
@@ -50,8 +52,9 @@ def started(runs: Sequence[Run], schedule: Schedule | int | float, settings: dic
     if not alone and any(run.stream is not None or run.mesh is not None for run in runs):
         raise ValueError("runs with a stream or a mesh train one by one: call train for each of them")
     solvers = [as_solver(run.solver) for run in runs]
-    schedules = _schedules(runs, solvers, schedule)
-    parts = [_part(*chosen, settings) for chosen in zip(runs, solvers, schedules, strict=True)]
+    dampings = [as_damping(run.damping) for run in runs]
+    schedules = _schedules(runs, dampings, solvers, schedule)
+    parts = [_part(*chosen, settings) for chosen in zip(runs, dampings, solvers, schedules, strict=True)]
     for part in parts:
         _check(part, settings)
     fixed, states = zip(*(_start(part, settings) for part in parts), strict=True)
@@ -68,20 +71,22 @@ def _alone(part: _Part, fixed: tuple[Fixed, ...], states: tuple[State, ...]) -> 
     return Started(Streaming(fixed[0], states[0], reader, mesh), fixed, states, (reader.at(0), *of_devices))
 
 
-def _schedules(runs: Sequence[Run], solvers: Sequence[Solver], shared: Schedule | int | float) -> list[Schedule]:
+def _schedules(
+    runs: Sequence[Run], dampings: Sequence[Switched], solvers: Sequence[Solver], shared: Schedule | int | float
+) -> list[Schedule]:
     """The schedule of every run. K = 1 is taken on the network itself where all solvers allow it."""
     schedules = [as_schedule(shared if run.schedule is None else run.schedule) for run in runs]
-    plain = all(solver.takes_network and not run.damping for run, solver in zip(runs, solvers, strict=True))
+    plain = all(solver.takes_network for solver in solvers) and not any(max(damping.values()) for damping in dampings)
     if plain and all(type(schedule) is Every and schedule.period == 1 for schedule in schedules):
         return [OnNetwork() for _ in runs]
     return schedules
 
 
-def _part(run: Run, solver: Solver, schedule: Schedule, settings: dict[str, Any]) -> _Part:
+def _part(run: Run, damping: Switched, solver: Solver, schedule: Schedule, settings: dict[str, Any]) -> _Part:
     if run.stream is not None:
         check_stream(**{name: settings[name] for name in ("batch_size", "augment", "hoist")})
     reader = None if run.stream is None else Reader(run.stream)
-    return _Part(run, solver, schedule, reader, one_axis(run.mesh))
+    return _Part(run, damping, solver, schedule, reader, one_axis(run.mesh))
 
 
 def _check(part: _Part, settings: dict[str, Any]) -> None:
@@ -99,7 +104,8 @@ def _check(part: _Part, settings: dict[str, Any]) -> None:
         require_shares("a batch", batch_size, part.mesh)
     num_outputs = optax.tree.size(next(iter(run.splits.values()))[1])
     params = eqx.filter(run.model, trainable)
-    setup = Setup(loss, part.schedule, batch_size, run.damping, num_outputs, params, run.model, streamed, augmented)
+    smallest = min(part.damping.values())
+    setup = Setup(loss, part.schedule, batch_size, smallest, num_outputs, params, run.model, streamed, augmented)
     part.solver.check(setup)
     if streamed and part.solver.on_host:
         raise ValueError(
@@ -114,7 +120,7 @@ def _start(part: _Part, settings: dict[str, Any]) -> tuple[Fixed, State]:
     splits = {name: spread(f"split {name!r}", split, mesh, name == train) for name, split in run.splits.items()}
     model, state, key = copied((run.model, jax.tree.map(jax.numpy.asarray, run.state), run.key), mesh)
     with on(mesh):
-        problem, params = lazy_problem(model, splits[train], damping=run.damping, key=key, state=state, **settings)
+        problem, params = lazy_problem(model, splits[train], damping=part.damping, key=key, state=state, **settings)
     if part.reader is not None:
         problem = eqx.tree_at(lambda problem: problem.batches, problem, Streamed())
     fixed = Fixed(problem, part.solver, part.schedule, splits, params)

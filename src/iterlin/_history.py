@@ -9,6 +9,7 @@ import optax
 from jax.sharding import Mesh
 from jaxtyping import Array
 
+from iterlin._damping import Switched
 from iterlin._divergence import Divergence, diagnose
 from iterlin._execution import Fixed, Observation
 from iterlin._records import Data, Moment, RecordAt
@@ -53,7 +54,7 @@ class Run(NamedTuple):
     model: Any
     splits: Data
     solver: Solver | optax.GradientTransformation | int | float
-    damping: float = 0.0
+    damping: float | Switched = 0.0
     key: Array | None = None
     on_record: Callable[[Record], None] = lambda record: None
     on_model: Callable[[int, Any], None] | None = None

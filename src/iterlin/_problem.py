@@ -10,6 +10,7 @@ import optax
 from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin._batches import FullBatch, MiniBatch, Streamed
+from iterlin._damping import Switched, as_damping
 from iterlin._linearise import Forward, Functional, Linearised, Network
 from iterlin._losses import Loss
 from iterlin._schedules import Schedule
@@ -75,9 +76,13 @@ class Problem(eqx.Module):
     batches: FullBatch | MiniBatch | Streamed
     x: PyTree[Array]
     y: PyTree[Array]
-    damping: Float[Array, ""]
+    damping: Switched = eqx.field(converter=as_damping)
     max_loss: Float[Array, ""]
     key: Array | None = None  # of a network that draws at random
+
+    def damping_at(self, state: State) -> Float[Array, "..."]:
+        """λ of the phase that a run is in."""
+        return self.damping.at(state.feature_updates).astype(state.initial_norm.dtype)
 
     def phase(
         self, params0: PyTree[Array], schedule: Schedule
@@ -93,6 +98,6 @@ class Problem(eqx.Module):
             key = None if self.key is None else jax.random.fold_in(self.key, state.step)
             model = schedule.model(self.fn.at(params0, x, state.model_state, key, state.phase_step == 0), params0)
             forward = kept or self.batches.forward(model, x)
-            return Lazy(model, params0, forward, x, y, self.loss, self.damping), order
+            return Lazy(model, params0, forward, x, y, self.loss, self.damping_at(state)), order
 
         return lazy

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin._batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
 from iterlin._blocks import in_chunks, num_examples
+from iterlin._damping import Switched
 from iterlin._linearise import Functional, Trainable, functional, residual_bytes
 from iterlin._losses import Loss
 from iterlin._problem import Problem
@@ -29,13 +30,11 @@ def lazy_problem(
     hoist: bool | None = None,
     block_bytes: int | None = None,
     state: Any = None,
-    damping: float = 0.0,
+    damping: float | Switched = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,
 ) -> tuple[Problem, PyTree[Array]]:
     """The lazy problem on the training data (x, y), and θ_0 (see `train`). `state` is what the network starts with."""
-    if not 0 <= damping < jnp.inf:
-        raise ValueError(f"the damping λ must be at least 0 and finite, got {damping}")
     params, fn = functional(model, trainable, block_bytes=block_bytes)
     x, y = data
     key, own_key = (key, None) if not fn.random else jax.random.split(_given(key, "the network draws"))
@@ -50,7 +49,7 @@ def lazy_problem(
     reference = _reference_loss(fn.recorded(x, state), loss, params, x, y)
     # Not zero: infinity times zero is no number.
     max_loss = divergence_factor * jnp.maximum(reference, jnp.finfo(reference.dtype).tiny)
-    return Problem(fn, loss, batches, x, y, jnp.asarray(damping, dtype), max_loss.astype(dtype), own_key), params
+    return Problem(fn, loss, batches, x, y, damping, max_loss.astype(dtype), own_key), params
 
 
 def initial_state(

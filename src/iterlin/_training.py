@@ -12,6 +12,7 @@ from jaxtyping import Array
 
 from iterlin._batches import Augment
 from iterlin._checks import check_numbers
+from iterlin._damping import Switched
 from iterlin._fingerprint import fingerprint
 from iterlin._group import started
 from iterlin._history import History, Record, Result, Run, Until
@@ -41,7 +42,7 @@ def train(
     state: Any = None,
     stream: Stream | None = None,
     mesh: Mesh | None = None,
-    damping: float = 0.0,
+    damping: float | Switched = 0.0,
     fit_loss: float | None = None,
     divergence_factor: float = 1e4,
     first_record: int = 1,
@@ -76,7 +77,7 @@ def train(
       training data, the first split stands for them. A checkpoint belongs to the stream's first batch.
     - `mesh`: devices, along one axis, over which the examples of the splits, and of every batch, are spread evenly; the
       parameters lie on each. The result is that of one device up to rounding.
-    - `damping`: λ of the lazy problem (see `Problem`).
+    - `damping`: λ of the lazy problem (see `Problem`); a `Switched` for one that changes between phases.
     - `fit_loss`: stop at the first record where the network classifies the whole training set correctly with at most
       this loss, also in the middle of a phase: so runs with every K stop at the same training loss.
     - `divergence_factor`: a loss above this multiple of the initial one (or of the loss of outputs that are all zero,

@@ -82,7 +82,7 @@ def test_mlflow_shows_the_sweep(clone, client):
     shown = runs(client)
     around = {f"K = {K}, η × {factor}" for K in ("1", "10") for factor in ("0.5", "2")}
     solved = {f"E-ADAM, {cell}" for cell in ("gradient", "solved", "truncated-0.1")}
-    solved |= {f"E-DAMPCE, λ = {damping}" for damping in ("0", "1e-1", "1")}
+    solved |= {f"E-DAMPCE, λ = {damping}" for damping in ("0", "1e-1", "1", "1e-1-then-0", "0-then-1e-1")}
     solved |= {f"E-MNIST, K = {K}" for K in ("1", "10", "inf")}
     solved |= {f"E-AUG, K = {K}" for K in ("1", "20")}
     solved |= {f"E-BATCH, {way}-{K}" for way in ("full", "mini") for K in ("1", "10")}

@@ -88,7 +88,7 @@ class ClosedForm(Solver):
         if state.due:
             state = self.relinearised(state, schedule)
         if not state.solver_state.known:
-            state = dataclasses.replace(state, solver_state=_eigenbasis(problem, self, state.params0))
+            state = dataclasses.replace(state, solver_state=_eigenbasis(problem, self, state))
         return _jump(problem, self, schedule, state, stop)
 
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
@@ -137,11 +137,13 @@ class ClosedForm(Solver):
         }
 
 
-def _eigenbasis(problem: Problem, solver: ClosedForm, params0) -> Eigenbasis:
+def _eigenbasis(problem: Problem, solver: ClosedForm, state: State) -> Eigenbasis:
+    params0 = state.params0
     residual = np.subtract(outputs(problem.fn, params0, problem.x), problem.y).ravel()
     theta = exact_kernel(problem.fn, params0, problem.x, solver.max_bytes, "the closed form")
     unit, num_params = float(np.finfo(residual.dtype).eps), optax.tree.size(params0)
-    return eigenbasis(theta, residual, len(problem.x), num_params, float(problem.damping), (SAFE * unit) ** 2)
+    damping = float(problem.damping_at(state))
+    return eigenbasis(theta, residual, len(problem.x), num_params, damping, (SAFE * unit) ** 2)
 
 
 def _jump(problem: Problem, solver: ClosedForm, schedule: Schedule, state: State, stop: Stop) -> State:

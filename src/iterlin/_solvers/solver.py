@@ -27,7 +27,7 @@ class Setup(NamedTuple):
     loss: Loss
     schedule: Schedule
     batch_size: int | None  # None for full batches
-    damping: float
+    damping: float  # the smallest λ of any phase
     num_outputs: int  # n·out
     params: PyTree[Array | np.ndarray]
     model: Any

@@ -157,7 +157,9 @@ def _program_bytes(scale: Shared, solver: Stepwise, batch_size: int | None) -> i
     problem, state = eqx.filter_eval_shape(start, model, splits["train"], key)
     params = state.params
     step = _compiled(advance, problem, solver, Every(1), state, Stop(1, 1, 1))
-    record = _compiled(RECORD, Linearised(problem.fn, params), problem.loss, params, params, splits, problem.damping)
+    record = _compiled(
+        RECORD, Linearised(problem.fn, params), problem.loss, params, params, splits, problem.damping.first
+    )
     return _bytes((params, state)) + max(_taken(step), _taken(record))
 
 

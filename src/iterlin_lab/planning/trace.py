@@ -37,4 +37,6 @@ def step_and_record(scale: Shared, model: Any, splits: Splits, key: jax.Array) -
     problem, params = lazy_problem(model, splits["train"], **settings)
     state = solver.advance(problem, Every(1), initial_state(problem, params, solver, Every(1)), Stop(1, 1, 1))
     linearised = Linearised(problem.fn, state.params0)
-    return state, measure(linearised, problem.loss, state.params, state.params0, splits, problem.damping, train="train")
+    return state, measure(
+        linearised, problem.loss, state.params, state.params0, splits, problem.damping_at(state), train="train"
+    )

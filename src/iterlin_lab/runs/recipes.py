@@ -13,6 +13,8 @@ from iterlin_lab.settings.solvers import solver_of
 # The purposes of random keys; experiments with keys of their own have higher numbers.
 RESULT, REGIME = 0, 1
 
+Damping = float | tuple[float, float, int]  # λ; or those of the first phases and of later ones, and how many are first
+
 
 class Recipe(NamedTuple):
     """What a run depends on besides its data, in plain values."""
@@ -29,7 +31,7 @@ class Recipe(NamedTuple):
     learning_rate: float | None  # None if the solver has none
     period: float | None  # K, or None to re-linearise on convergence
     tolerance: float | None
-    damping: float
+    damping: Damping
     augmentation: str | None = None  # of mini-batches
     snapshots: bool = False  # whether the network is kept at every record
     form: str = "primal"  # of lazy phases
@@ -53,7 +55,7 @@ def make_recipe(
     seed: int | None = None,
     period: float | None = None,
     tolerance: float | None = None,
-    damping: float = 0.0,
+    damping: Damping = 0.0,
     sizes: dict[str, int] | None = None,
     net: Network | None = None,
     augmentation: str | None = None,
@@ -84,7 +86,7 @@ def make_recipe(
     )
 
 
-def solved_recipe(scale: Shared, run: int, solved: Solved, damping: float = 0.0) -> Recipe:
+def solved_recipe(scale: Shared, run: int, solved: Solved, damping: Damping = 0.0) -> Recipe:
     """Truncated Gauss–Newton: every lazy problem to a certificate (T Algorithm 2).
 
     On full batches: a gradient of part of the data certifies nothing.

@@ -25,6 +25,7 @@ from iterlin import (
     Result,
     Run,
     Schedule,
+    Switched,
     cross_entropy,
     functional,
     ggn_max_eigenvalue,
@@ -101,7 +102,8 @@ def run_many(
         (model, state), splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
         solver = solver_of(recipe.solver).make(recipe.learning_rate)
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
-        runs.append(Run(model, splits, solver, recipe.damping, batch_key, log, keep, state=state))
+        damping = Switched(*recipe.damping) if isinstance(recipe.damping, tuple) else recipe.damping
+        runs.append(Run(model, splits, solver, damping, batch_key, log, keep, state=state))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))

@@ -1,4 +1,4 @@
-"""E-DAMPCE (T fig. 9 bottom, §4.3): damped lazy problems with cross-entropy, solved before re-linearising."""
+"""E-DAMPCE (T fig. 9 bottom, §4.3, §6): damped lazy problems with cross-entropy, solved before re-linearising."""
 
 from iterlin_lab.experiments.damp_ce.settings import Scope, check
 from iterlin_lab.experiments.experiment import Experiment
