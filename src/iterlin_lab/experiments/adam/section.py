@@ -46,17 +46,18 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     return f"""## E-ADAM: lazy problems that are solved
 
 After T fig. 8: Adam takes K = {large} steps on every lazy problem, which is meant to solve it; T's K is 2·10⁵. Its
-momenta start anew with every lazy problem, or are kept. Beside it are gradient descent and Adam with K = 1, in explicit
-steps with several η, and K = 1 of E-SWEEP. *Chosen* is the η with the best mean accuracy on validation data, each run at
-its best record (the column *validation*): the smaller η if two are equal, and none with which a run diverged. Newton's
-method by conjugate gradients works on lazy problems until the gradient has shrunk by the tolerance β: the result may
-depend on what "solved" means, since cross-entropy has no minimiser once the proxy separates the classes.
+momenta start anew with every lazy problem, or are kept. Beside it are gradient descent and Adam with K = 1, in
+explicit steps with several η, and K = 1 of E-SWEEP. *Chosen* is the η with the best mean accuracy on validation data,
+each run at its best record (the column *validation*): the smaller η if two are equal, and none with which a run
+diverged. Newton's method by conjugate gradients works on lazy problems until the gradient has shrunk by the tolerance
+β: the result may depend on what "solved" means, since cross-entropy has no minimiser once the proxy separates the
+classes.
 
-Accuracies are in percent, with 95 % t-intervals. *At the end* is what the claims compare, each run with the same run of
-gradient descent with the chosen η; the difference from that in the last column is of validation-stopped accuracies. The
-certificate ‖g‖/‖g_s‖ says how well the lazy problem is solved at the end of a phase, on all training data; *proxy* is
-the lowest accuracy of the linear proxy on the training set at the end of any phase of any run. Steps, evaluations of the gradient (or products
-with the Gauss–Newton matrix, which cost as much) and phases are medians.
+Accuracies are in percent, with 95 % t-intervals. *At the end* is what the claims compare, each run with the same run
+of gradient descent with the chosen η; the difference from that in the last column is of validation-stopped accuracies.
+The certificate ‖g‖/‖g_s‖ says how well the lazy problem is solved at the end of a phase, on all training data; *proxy*
+is the lowest accuracy of the linear proxy on the training set at the end of any phase of any run. Steps, evaluations
+of the gradient (or products with the Gauss–Newton matrix, which cost as much) and phases are medians.
 
 {markdown_table(rows)}
 

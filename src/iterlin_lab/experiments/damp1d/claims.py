@@ -15,10 +15,6 @@ BLOCKS = 10
 MARGIN = float(np.log(1.25))  # of log RMSE: the bounds 0.8 and 1.25 of bioequivalence
 
 
-def _shallower(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs[runs["depth"] < runs["depth"].max()]
-
-
 def _by_damping(runs: pd.DataFrame, name: str) -> pd.DataFrame:
     """A row a run, a column a λ in falling order."""
     damped = runs[(runs["step_size"] == 1) & (runs["damping"] > 0)]
@@ -47,7 +43,8 @@ def _worse(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 
 def _worse_if_shallower(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    return _falls(_shallower(runs))
+    shallower = runs[runs["depth"] < runs["depth"].max()]
+    return None if shallower.empty else _falls(shallower)
 
 
 def _falls(runs: pd.DataFrame) -> Evidence | None:
