@@ -7,7 +7,7 @@ non-inferiority) is more than a point below.
 
 import pandas as pd
 
-from iterlin_lab.claims.evidence import Claim, Evidence, Family, equivalent, paired, points
+from iterlin_lab.claims.evidence import Claim, Evidence, Family, any_diverged, equivalent, paired, points
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
 
@@ -55,7 +55,9 @@ def _adam_not_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
 
 
 def _alike_if_kept(runs: pd.DataFrame, margin: float) -> Evidence | None:
-    difference = _difference(_large(runs, "kept"), _large(runs, "Adam"))
+    """Also of runs that met the step limit, which is the same for both; None if a run diverged."""
+    kept, reset = _large(runs, "kept"), _large(runs, "Adam")
+    difference = None if any_diverged(kept, reset) else paired(kept, reset, FINAL)
     return None if difference is None else equivalent({"kept": difference}, margin)
 
 
@@ -97,7 +99,8 @@ CLAIMS = (
         "choices: state reset",
         "Whether Adam's momenta start anew with every lazy problem or are kept makes no difference.",
         "no number",
-        "difference of large K with Adam, momenta kept, from momenta reset, within 1 point, equivalence",
+        "difference of large K with Adam, momenta kept, from momenta reset, with the same step limit, within 1 point, "
+        "equivalence",
         POINT,
         _alike_if_kept,
     ),
