@@ -5,10 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from iterlin import adam
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
-from iterlin_lab.experiments.adam.table import DRAWN, over_evaluations
+from iterlin_lab.experiments.adam.table import DRAWN, over_evaluations, tuned
 from iterlin_lab.layout import Layout
+from iterlin_lab.settings.solvers import solver_of
 from iterlin_lab.tables import ACCURACIES, by_period, read_cells, summarise
 from iterlin_lab.tables.phases import phase_ends, summarise_phases, with_phases
 from tests.clone import ROOT
@@ -23,10 +25,21 @@ def test_the_cells_of_adam_differ_in_how_lazy_problems_are_solved(preset):
     scale = PRESETS[preset]
     cells = recipes("adam", scale)
     assert list(cells) == scale.adam.cells
-    assert [recipe.run for recipe in cells["gradient"]] == list(range(scale.adam.num_seeds))
-    gradient, solved = cells["gradient"][0], cells["solved"][0]
-    assert (gradient.solver, gradient.period, gradient.tolerance) == ({"name": "adam"}, 1, None)
-    assert (solved.solver, solved.period, solved.tolerance) == ({"name": "adam"}, int(scale.adam.solved.period), None)
+    assert all([recipe.run for recipe in runs] == list(range(scale.adam.num_seeds)) for runs in cells.values())
+    for name, solver, rates in (
+        ("descent", "gradient_descent", scale.adam.descent.learning_rates),
+        ("gradient", "adam", scale.adam.gradient.learning_rates),
+    ):
+        firsts = [cells[f"{name}-{rate:g}"][0] for rate in rates]
+        assert [recipe.learning_rate for recipe in firsts] == rates
+        assert all((recipe.solver, recipe.period) == ({"name": solver}, 1) for recipe in firsts)
+        assert all(recipe._replace(learning_rate=0) == firsts[0]._replace(learning_rate=0) for recipe in firsts)
+    solved, kept = cells["solved"][0], cells["kept"][0]
+    assert (solved.period, solved.tolerance) == (int(scale.adam.solved.period), None)
+    assert solved.solver == {"name": "adam", "at_feature_update": "reset"}
+    assert kept == solved._replace(solver={"name": "adam", "at_feature_update": "keep"})
+    assert solver_of(solved.solver).make(0.1) == adam(0.1)
+    assert solver_of(kept.solver).make(0.1) == adam(0.1, at_feature_update="keep")
     for tolerance in scale.adam.truncated.tolerances:
         (newton, *_) = cells[f"truncated-{tolerance}"]
         assert (newton.solver["tolerance"], newton.tolerance, newton.period) == (float(tolerance),) * 2 + (None,)
@@ -70,7 +83,8 @@ def test_how_well_problems_were_solved_is_read_at_the_ends_of_phases():
 def test_curves_over_evaluations_meet_where_runs_have_taken_as_many():
     curves = pd.DataFrame({"run": [0, 0, 1, 1], "step": [0, 1, 0, 1], "evaluations": [0, 5, 0, 9]})
     curves[list(DRAWN)] = np.array([[0.0, 0.5, 0.0, 0.9]] * len(DRAWN)).T
-    table = over_evaluations(curves.assign(method="TGN", K=np.nan, tolerance=0.1)).set_index("evaluations")
+    table = over_evaluations(curves.assign(method="TGN", K=np.nan, tolerance=0.1, learning_rate=np.nan))
+    table = table.set_index("evaluations")
     assert table["network_test_accuracy_mean"].to_dict() == pytest.approx({0: 0, 5: 0.25, 9: 0.7})
 
 
@@ -79,7 +93,8 @@ def write_cell(folder, outcome):
     fitted = outcome == "fitted"
     curves = [
         {"run": run, "step": step, "phase_step": min(step, 5), "feature_updates": int(step > 5), "evaluations": step}
-        | {"certificate": 0.01 if fitted else np.nan, **dict.fromkeys(DRAWN, 1.0 if fitted else 0.1)}
+        | {"certificate": 0.01 if fitted else np.nan}
+        | dict.fromkeys([*DRAWN, "network_validation_accuracy"], 1.0 if fitted else 0.1)
         for run in range(2)
         for step in (0, 5, 10)
     ]
@@ -109,13 +124,52 @@ def test_from_results_to_figures_and_sections(tmp_path, monkeypatch, outcome):
     text = " ".join(text_of(scale, tables, "adam", "damp_ce").split())
     if outcome == "fitted":
         assert "at the end of every phase of every run, and its gradient had shrunk to at most 0.01 of" in text
+        assert text.count("**chosen**") == 2
+        assert "gradient descent, K = 1, η = 0.005, **chosen**" in text  # of two alike the smaller η
         assert " 0% of the runs did not fit" in text
     else:
+        assert "**chosen**" not in text
         assert "**not** all solved" in text
         assert " 100% of the runs did not fit" in text
 
 
-SGD, GRADIENT, SOLVED = ("gradient", 1.0), ("Adam", 1.0), ("Adam", 1000.0)
+@pytest.mark.parametrize(
+    ("validation", "diverged", "expected"),
+    [
+        ({0.1: 0.6, 0.01: 0.8, 0.001: 0.7}, None, 0.01),
+        ({0.1: 0.8, 0.01: 0.8, 0.001: 0.7}, None, 0.01),  # a tie
+        ({0.1: 0.9, 0.01: 0.8, 0.001: 0.7}, 0.1, 0.01),
+        ({0.1: 0.9}, 0.1, None),
+    ],
+)
+def test_the_learning_rate_of_the_best_mean_validation_accuracy_is_chosen(validation, diverged, expected):
+    """Each run at its best record, which is its first here; what the test data say does not matter."""
+    row = {"method": "descent", "K": 1.0, "tolerance": np.nan}
+    runs = pd.DataFrame(
+        row | {"learning_rate": rate, "run": run, "network_final": 1 - mean, "outcome": "fitted"}
+        for rate, mean in validation.items()
+        for run in range(2)
+    )
+    runs.loc[(runs["learning_rate"] == diverged) & (runs["run"] == 1), "outcome"] = "diverged"
+    curves = pd.DataFrame(
+        row | {"learning_rate": rate, "run": run, "network_validation_accuracy": accuracy}
+        for rate, mean in validation.items()
+        for run in range(2)
+        for accuracy in (mean + (0.1 if run else -0.1), 0.1)
+    )
+    others = pd.DataFrame([row | {"method": "TGN", "K": np.nan, "tolerance": 0.1, "run": 0, "outcome": "diverged"}])
+    curves = pd.concat([curves, others.assign(network_validation_accuracy=0.1)])
+    table = tuned(pd.concat([runs, others], ignore_index=True), curves)
+    chosen = table[table["chosen"] & (table["method"] == "descent")]["learning_rate"]
+    assert chosen.tolist() == ([expected] * 2 if expected else [])
+    assert table[table["method"] == "TGN"]["chosen"].all()
+    assert table.groupby("learning_rate")["validation"].mean().to_dict() == pytest.approx(validation)
+
+
+SGD, GRADIENT, SOLVED = ("descent", 1.0, 0.01), ("Adam", 1.0, 0.001), ("Adam", 1000.0, 0.003)
+KEPT = ("kept", 1000.0, 0.003)
+FINE, FINER = ("TGN", np.nan, 1e-4), ("TGN", np.nan, 1e-5)
+LEVEL = {SGD: 0, GRADIENT: 0, SOLVED: -9, KEPT: -9, FINE: -9, FINER: -9}
 
 
 def runs(shifts, noise=0.002, number=10):
@@ -126,9 +180,12 @@ def runs(shifts, noise=0.002, number=10):
         pd.DataFrame({"run": range(number), "network_final": level + shift / 100 + draw.normal(0, noise, number)})
         for shift in shifts.values()
     ]
-    keys = ["method", "K"]
-    table = pd.concat(rows, keys=shifts, names=[*keys, None]).reset_index(keys).reset_index(drop=True)
-    return table.assign(outcome="fitted", phases=3, recorded=3, proxy_train_accuracy_lowest=1.0)
+    keys = ["method", "K", "number"]
+    rows = [row.assign(**dict(zip(keys, key, strict=True))) for key, row in zip(shifts, rows, strict=True)]
+    table = pd.concat(rows, ignore_index=True).assign(outcome="fitted", chosen=True)
+    newton, number = table["method"] == "TGN", table.pop("number")
+    table = table.assign(learning_rate=number.mask(newton), tolerance=number.where(newton))
+    return table.assign(phases=3, recorded=3, proxy_train_accuracy_lowest=1.0)
 
 
 def verdicts(experiment, table):
@@ -146,21 +203,51 @@ def verdicts(experiment, table):
     ],
 )
 def test_the_claims_of_adam(gradient, solved, noise, expected):
-    table = runs({SGD: 0, GRADIENT: gradient, SOLVED: solved}, noise)
-    assert tuple(verdicts("E-ADAM", table).values()) == expected
+    table = runs(LEVEL | {GRADIENT: gradient, SOLVED: solved}, noise)
+    assert tuple(verdicts("E-ADAM", table).values())[:2] == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "cell"),
+    [("E-ADAM-3", KEPT), ("E-ADAM-4", FINER)],
+)
+def test_claims_of_no_difference(claim, cell):
+    assert verdicts("E-ADAM", runs(LEVEL))[claim] == YES
+    assert verdicts("E-ADAM", runs(LEVEL | {cell: -12}))[claim] == NO
+    assert verdicts("E-ADAM", runs(LEVEL, noise=0.3))[claim] == UNKNOWN
+
+
+def test_k_of_one_is_that_of_the_chosen_learning_rate():
+    """Runs with another η, which did better on test data or diverged, change no verdict."""
+    table = runs(LEVEL)
+    other = table[(table["K"] == 1)].assign(learning_rate=0.04, network_final=0.99, chosen=False)
+    for others in (other, other.assign(outcome="diverged")):
+        assert verdicts("E-ADAM", pd.concat([table, others])) == verdicts("E-ADAM", table)
+
+
+def test_one_tolerance_has_nothing_to_be_compared_with():
+    table = runs(LEVEL)
+    *_, row = judge(FAMILIES["E-ADAM"].claims, table[table["tolerance"] != FINER[-1]])
+    assert (row["verdict"], row["evidence"]) == (NONE, "it takes two tolerances")
 
 
 @pytest.mark.parametrize(
     ("cell", "column", "value", "unknown"),
     [
         (SGD, "outcome", "step_limit", {"E-ADAM-1", "E-ADAM-2"}),
-        (SOLVED, "outcome", "diverged", {"E-ADAM-1"}),
+        (SOLVED, "outcome", "diverged", {"E-ADAM-1", "E-ADAM-3"}),
         (SOLVED, "proxy_train_accuracy_lowest", 0.99, {"E-ADAM-1"}),
         (SOLVED, "recorded", 2, {"E-ADAM-1"}),
         (GRADIENT, "outcome", "step_limit", {"E-ADAM-2"}),
+        (KEPT, "outcome", "diverged", {"E-ADAM-3"}),
+        (KEPT, "outcome", "step_limit", set()),
+        (FINE, "outcome", "step_limit", {"E-ADAM-4"}),
+        (FINER, "outcome", "diverged", {"E-ADAM-4"}),
     ],
 )
 def test_no_verdict_rests_on_problems_that_were_not_solved_or_runs_that_were_cut_off(cell, column, value, unknown):
-    table = runs({SGD: 0, GRADIENT: 0, SOLVED: -9})
-    table.loc[(table["method"] == cell[0]) & (table["K"] == cell[1]) & (table["run"] == 0), column] = value
+    table = runs(LEVEL)
+    method, _, number = cell
+    of_cell = (table["method"] == method) & (table[["learning_rate", "tolerance"]] == number).any(axis=1)
+    table.loc[of_cell & (table["run"] == 0), column] = value
     assert {claim for claim, verdict in verdicts("E-ADAM", table).items() if verdict == NONE} == unknown

@@ -80,6 +80,7 @@ def test_the_committed_parameters_are_valid():
         ("damp1d.dampings", [1e-3, 1e-2, 1e-3], "scale.damp1d.dampings: two entries are the same number in"),
         ("damp1d.step_sizes", [1.0], "scale.damp1d.step_sizes.0: Input should be less than 1, got 1.0"),
         ("damp1d.drawn", [0.5], "scale.damp1d: drawn must be among dampings, got [0.5]"),
+        ("damp1d.shallower.depth", 5, "scale.damp1d: shallower.depth must be below net.depth = 5, got 5"),
         ("damp1d.num_drawn", 999, "scale.damp1d: num_drawn is 999, but there are only 200 seeds"),
         ("flow_check.num_seeds", 21, "flow_check.num_seeds must not exceed k_sweep.num_seeds"),
         (
@@ -100,7 +101,13 @@ def test_the_committed_parameters_are_valid():
         ("adam.truncated.tolerances", ["1"], "scale.adam.truncated.tolerances.0: a tolerance must lie between 0 and 1"),
         ("adam.truncated.tolerances", ["0"], "scale.adam.truncated.tolerances.0: a tolerance must lie between 0 and 1"),
         ("adam.truncated.tolerances", ["0.1", "1e-1"], "adam.truncated.tolerances: two entries are the same number"),
-        ("adam.gradient.learning_rate", 0.0, "scale.adam.gradient.learning_rate: Input should be greater than 0"),
+        ("adam.gradient.learning_rates", [0.0], "scale.adam.gradient.learning_rates.0: Input should be greater than 0"),
+        ("adam.descent.learning_rates", [], "scale.adam.descent.learning_rates: List should have at least 1 item"),
+        (
+            "adam.descent.learning_rates",
+            [0.1, 0.1000000001],
+            "scale.adam.descent.learning_rates: two entries have the same first six digits in [0.1, 0.1000000001]",
+        ),
         ("tgn_baseline.num_seeds", 21, "tgn_baseline.num_seeds must not exceed k_sweep.num_seeds"),
         ("adam.num_seeds", 21, "adam.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),
         ("damp_ce.dampings", ["-1"], "scale.damp_ce.dampings.0: must be a number of at least 0 in quotes"),

@@ -72,11 +72,16 @@ def table(median, spread=0.1, runs=100):
     for damping, middle in zip((1e-4, 1e-3, 1e-2, 1e-1), median, strict=True):
         values = 0.5 + (middle - 0.5) * rng.uniform(0, 2, runs) * (1 + spread * rng.normal(size=runs) ** 2)
         rows.append(
-            pd.DataFrame({"damping": damping, "step_size": 1.0, "run": range(runs)}).assign(
+            pd.DataFrame({"depth": 5, "damping": damping, "step_size": 1.0, "run": range(runs)}).assign(
                 test_rmse=values, train_rmse=0.1, roughness=10 * values, outcome="step_limit", failed=False
             )
         )
     return pd.concat(rows, ignore_index=True)
+
+
+def both(runs):
+    """The same runs with five and with four hidden layers."""
+    return pd.concat([runs, runs.assign(depth=4)], ignore_index=True)
 
 
 def verdicts(runs):
@@ -84,8 +89,18 @@ def verdicts(runs):
 
 
 def test_claims_hold_where_the_errors_fall_and_not_where_they_rise():
-    assert verdicts(table((9, 5, 3, 1), runs=10_000)) == ["supported"] * 4
-    assert verdicts(table((1, 3, 5, 9)))[:2] == ["contradicted"] * 2
+    assert verdicts(both(table((9, 5, 3, 1), runs=10_000))) == ["supported"] * 5
+    found = verdicts(both(table((1, 3, 5, 9))))
+    assert (found[:2], found[4]) == (["contradicted"] * 2, "contradicted")
+
+
+def test_each_depth_has_claims_of_its_own():
+    falling, rising = table((9, 5, 3, 1)), table((1, 3, 5, 9))
+    own, shallower = verdicts(falling), verdicts(pd.concat([falling, rising.assign(depth=4)]))
+    assert own[4] == "not applicable at this scale"
+    assert shallower == [*own[:4], "contradicted"]
+    fails = falling.assign(depth=4, failed=True)
+    assert verdicts(pd.concat([falling, fails]))[4] == "not applicable at this scale"
 
 
 def test_a_rise_at_the_end_contradicts_a_fall_that_the_trend_shows():

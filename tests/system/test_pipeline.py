@@ -80,8 +80,9 @@ def test_the_data_have_the_same_bytes_whatever_python_wrote_them(clone):
 
 def test_mlflow_shows_the_sweep(clone, client):
     shown = runs(client)
-    around = {f"K = {K}, η × {factor}" for K in ("1", "10") for factor in ("0.5", "2")}
-    solved = {f"E-ADAM, {cell}" for cell in ("gradient", "solved", "truncated-0.1")}
+    around = {f"K = {K}, around: {variant}" for K in ("1", "10") for variant in ("0.5", "pytorch")}
+    of_one = ("descent-0.005", "descent-0.02", "gradient-0.005")
+    solved = {f"E-ADAM, {cell}" for cell in (*of_one, "solved", "kept", "truncated-0.1", "truncated-0.01")}
     solved |= {f"E-DAMPCE, λ = {damping}" for damping in ("0", "1e-1", "1", "1e-1-then-0", "0-then-1e-1")}
     solved |= {f"E-MNIST, K = {K}" for K in ("1", "10", "inf")}
     solved |= {f"E-AUG, K = {K}" for K in ("1", "20")}

@@ -13,12 +13,18 @@ from iterlin_lab.figures.panels import band, grouped
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import named
 
-METHODS = {"gradient": ("gradient descent", "GD"), "Adam": ("Adam", "Adam")}  # in legends and on axes
+METHODS = {  # in legends and on axes
+    "gradient": ("gradient flow of E-SWEEP", "flow"),
+    "descent": ("gradient descent", "GD"),
+    "Adam": ("Adam", "Adam"),
+    "kept": ("Adam, momenta kept", "Adam\nkept"),
+}
+STYLES = {("gradient", True): "-.", ("Adam", True): ":", ("kept", False): (0, (4, 1, 1, 1))}  # by method, if K = 1
 
 
 def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 8: test accuracy, and training accuracy of network and proxy; and the accuracy against the tolerance."""
-    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.9), width_ratios=(5, 4, 4))
+    figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), width_ratios=(5, 4, 5))
     _test(panels[0], tables["adam_curves"])
     _train(panels[1], tables["adam_phases"])
     _ends(panels[2], tables["adam"])
@@ -28,7 +34,7 @@ def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
 def _colour(K: float, tolerance: float) -> str | tuple[float, float, float, float]:
     """K = 1 is coloured as in all figures, large K as truncated Gauss–Newton, and the tolerances are greys."""
     if np.isnan(K):
-        return mpl.colormaps["Greys"](np.interp(np.log10(tolerance), (-4, -1), (0.95, 0.45)))
+        return mpl.colormaps["Greys"](np.interp(np.log10(tolerance), (-5, -1), (0.95, 0.4)))
     return colour(1 if K == 1 else np.nan)
 
 
@@ -37,7 +43,7 @@ def _test(axes: Axes, curves: pd.DataFrame) -> None:
         name, style = f"solved to {named(tolerance=tolerance)}", "--"
         if method in METHODS:
             name = f"{'K = 1' if K == 1 else 'large K'}, {METHODS[method][0]}"
-            style = ":" if (method, K) == ("Adam", 1) else "-"
+            style = STYLES.get((method, K == 1), "-")
         at = curve["evaluations"].clip(lower=1)  # the first record has no place on a logarithmic axis
         band(axes, at, curve, "network_test_accuracy", _colour(K, tolerance), label=name, linestyle=style)
     axes.set_xscale("log")
@@ -59,16 +65,16 @@ def _train(axes: Axes, curve: pd.DataFrame) -> None:
 
 
 def _ends(axes: Axes, table: pd.DataFrame) -> None:
-    """The tolerances beside the others, in the order of the table."""
-    labels = []
-    for at, row in enumerate(table.to_dict("records")):
+    """The tolerances beside the others, in the order of the table, without an η that was not chosen."""
+    labels, rows = [], table[table["chosen"]].to_dict("records")
+    for at, row in enumerate(rows):
         method, K, tolerance = row["method"], row["K"], row["tolerance"]
         mean, low, high = (row[f"network_final_{part}"] for part in ("mean", "low", "high"))
         axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=_colour(K, tolerance), capsize=2.5)
         period = "K = 1" if K == 1 else "large K"
         labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else f"β =\n{tolerance:g}")
-    axes.set_xticks(range(len(table)), labels, fontsize=7)
-    axes.set_xlim(-0.5, len(table) - 0.5)
+    axes.set_xticks(range(len(rows)), labels, fontsize=7)
+    axes.set_xlim(-0.5, len(rows) - 0.5)
     axes.set_xlabel("lazy problems solved better →", loc="right")
     axes.set_ylabel("test accuracy at the end (%)")
     percent(axes)

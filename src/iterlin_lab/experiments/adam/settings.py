@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, model_validator
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Count, PerDecade, PeriodLabel, Positive, Seeds, Steps, Strict, Tolerances
+from iterlin_lab.settings.base import Count, Numbers, PerDecade, PeriodLabel, Positive, Seeds, Steps, Strict, Tolerances
 from iterlin_lab.settings.shared import Shared
 
 
@@ -16,11 +16,21 @@ def _between(label: str) -> str:
     return label
 
 
-class AdamGradient(Strict):
-    """Adam on the network itself: K = 1."""
+def _tells_apart(rates: list[float]) -> list[float]:
+    if len({f"{rate:g}" for rate in rates}) < len(rates):
+        raise ValueError(f"two entries have the same first six digits in {rates}")
+    return rates
 
-    learning_rate: Positive
+
+class Tuned(Strict):
+    """K = 1 with explicit steps on the network itself, of which the best of these η counts (`table.tuned`)."""
+
+    learning_rates: Annotated[Numbers, AfterValidator(_tells_apart)]
     num_steps: Steps
+
+    def cells(self, name: str) -> dict[str, float]:
+        """The η of each folder of results."""
+        return {f"{name}-{rate:g}": rate for rate in sorted(self.learning_rates)}
 
 
 class AdamSolved(Strict):
@@ -40,9 +50,14 @@ class TruncatedCells(Strict):
 
 
 class AdamCells(Strict):
-    """E-ADAM: its cells besides K = 1 of E-SWEEP. Records are so dense that all ends of phases are among them."""
+    """E-ADAM: its cells besides K = 1 of E-SWEEP. Records are so dense that all ends of phases are among them.
 
-    gradient: AdamGradient
+    `descent` is gradient descent and `gradient` is Adam, both with K = 1. `solved` is trained twice: with Adam's
+    momenta reset at feature updates, and kept.
+    """
+
+    descent: Tuned
+    gradient: Tuned
     solved: AdamSolved
     truncated: TruncatedCells
     records_per_decade: PerDecade
@@ -64,7 +79,8 @@ class AdamCells(Strict):
     @property
     def cells(self) -> list[str]:
         """The folders of its results, in the order of the report."""
-        return ["gradient", "solved", *(f"truncated-{tolerance}" for tolerance in self.truncated.tolerances)]
+        of_one = [*self.descent.cells("descent"), *self.gradient.cells("gradient")]
+        return [*of_one, "solved", "kept", *(f"truncated-{tolerance}" for tolerance in self.truncated.tolerances)]
 
 
 class Scope(Shared):

@@ -5,9 +5,9 @@ from iterlin_lab.experiments.experiment import SMALL, Built, Cost, Experiment
 
 
 def cost(scale: Scope) -> Cost:
-    """It trains small networks with every way to damp."""
+    """It trains small networks with every way to damp, those with fewer layers for fewer seeds than all."""
     own = scale.damp1d
-    ways = 1 + len(own.dampings) + len(own.step_sizes)
+    ways = 1 + len(own.dampings) + len(own.step_sizes) + len(own.shallower.dampings)
     return Cost(ways, own.num_seeds, own.runs_at_once, own.num_steps, step=SMALL)
 
 

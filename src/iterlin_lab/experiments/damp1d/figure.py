@@ -9,16 +9,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iterlin_lab.data.quintic import quintic
+from iterlin_lab.experiments.damp1d.table import deepest
 from iterlin_lab.figures.style import damping_colour
 
 Tables = Mapping[str, pd.DataFrame]
 WAY = ["damping", "step_size"]  # to damp
 TARGET = {"color": "black", "linewidth": 1.0, "linestyle": "--", "zorder": 4}
+POINTS = {"color": "black", "marker": "o", "markersize": 3, "markerfacecolor": "white", "linestyle": "", "zorder": 5}
 
 
 def errors(tables: Tables) -> Figure:
     """T fig. 9, top: test RMSE against λ, every run with the mean; the share of runs that failed; and the roughness."""
-    cells, runs = tables["damp1d"], tables["damp1d_runs"]
+    cells, runs = deepest(tables["damp1d"]), deepest(tables["damp1d_runs"])
     figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 7.2), sharex=True, height_ratios=(4, 1.3, 2.6))
     _every_run(top, cells, runs, "test_rmse")
     top.set_ylabel("test RMSE")
@@ -59,8 +61,8 @@ def _every_run(axes: Axes, cells: pd.DataFrame, runs: pd.DataFrame, name: str) -
 
 
 def functions(tables: Tables) -> Figure:
-    """T fig. 9, centre: functions learnt with some λ."""
-    drawn = tables["damp1d_drawn"]
+    """T fig. 9, centre: functions learnt with some λ, and the points that they are fitted to."""
+    drawn, points = tables["damp1d_drawn"], tables["damp1d_points"]
     dampings = sorted(drawn["damping"].unique())
     figure, panels = plt.subplots(
         1, len(dampings), figsize=(2.4 * len(dampings) + 0.4, 2.7), sharey=True, squeeze=False
@@ -71,6 +73,7 @@ def functions(tables: Tables) -> Figure:
             axes.plot(function["x"], function["f"], color=damping_colour(damping), linewidth=0.8, alpha=0.8)
         x = np.sort(of_damping["x"].unique())
         axes.plot(x, quintic(x), **TARGET)
+        axes.plot(points["x"], points["y"], **POINTS)
         axes.set_title(f"λ = {_power(damping)}", fontsize=9)
         axes.set_xlabel("x")
         axes.set_ylim(-14, 12)

@@ -39,30 +39,38 @@ class Damping(NamedTuple):
 
 def cells(section: Damp1D) -> list[Damping]:
     """λ in rising order from 0 on; then step sizes, which have λ = 0."""
-    lambdas = [Damping(damping, 1.0) for damping in (0.0, *sorted(section.dampings))]
-    return lambdas + [Damping(0.0, size) for size in sorted(section.step_sizes, reverse=True)]
+    undamped = [Damping(0.0, size) for size in sorted(section.step_sizes, reverse=True)]
+    return [Damping(0.0, 1.0), *damped(section), *undamped]
+
+
+def damped(section: Damp1D) -> list[Damping]:
+    """λ in rising order, with exact steps."""
+    return [Damping(damping, 1.0) for damping in sorted(section.dampings)]
 
 
 def run(scale: Scope) -> dict[str, pd.DataFrame]:
     """A row a run, and a row a point of each function that is to be drawn."""
-    section = scale.damp1d
-    groups = grouped(range(section.num_seeds), section.runs_at_once)
-    tasks = [(scale, *task) for task in product(cells(section), groups)]
+    own, shallower = scale.damp1d, scale.damp1d.with_fewer_layers()
+    tasks = [
+        (scale, section, cell, group)
+        for section, ways in ((own, cells(own)), (shallower, damped(shallower)))
+        for cell, group in product(ways, grouped(range(section.num_seeds), section.runs_at_once))
+    ]
     train = f"{__name__}:{train_kept.__name__}"
     return joined(side_by_side(train, tasks, scale.threads, "damped Gauss–Newton", "program"))
 
 
-def train_kept(task: tuple[Scope, Damping, list[int]]) -> dict[str, pd.DataFrame]:
+def train_kept(task: tuple[Scope, Damp1D, Damping, list[int]]) -> dict[str, pd.DataFrame]:
     """The tables of some runs of one cell. What is kept already is not trained again."""
-    scale, cell, runs = task
+    scale, section, cell, runs = task
     what = {"seed": scale.seed, "threads": scale.threads, "runs": runs, **cell._asdict()}
-    what["settings"] = scale.damp1d.model_dump(exclude={"dampings", "step_sizes", "num_seeds"})
+    what["settings"] = section.model_dump(exclude={"dampings", "step_sizes", "num_seeds", "shallower"})
 
     def compute() -> dict[str, pd.DataFrame]:
         with jax.enable_x64(True):
-            return dict(zip(("runs", "drawn"), train_runs(scale.seed, scale.damp1d, cell, runs), strict=True))
+            return dict(zip(("runs", "drawn"), train_runs(scale.seed, section, cell, runs), strict=True))
 
-    return kept_tables(what, code_of(scale.damp1d.net.name, *CODE), compute)
+    return kept_tables(what, code_of(section.net.name, *CODE), compute)
 
 
 def train_runs(seed: int, section: Damp1D, cell: Damping, runs: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -113,6 +121,7 @@ def _row(section: Damp1D, cell: Damping, run: int, result: Result, output: Array
     train_rmse = float("inf") if diverged else float(np.sqrt(2 * last["network_train_loss"]))
     return {
         "cell": cell.cell,
+        "depth": section.net.depth,
         **cell._asdict(),
         "run": run,
         "outcome": result.outcome.name,

@@ -5,10 +5,18 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from iterlin_lab.nets.mlp import Settings as MLP
-from iterlin_lab.settings.base import Count, Fractions, Numbers, Positive, Seeds, Steps, Strict
+from iterlin_lab.settings.base import Count, Depth, Fractions, Numbers, Positive, Seeds, Steps, Strict
 from iterlin_lab.settings.shared import Shared
 
 PURPOSE = 2  # of its random keys: no other experiment has this number
+
+
+class Shallower(Strict):
+    """The same network with fewer hidden layers, with some λ from fewer initialisations: T's "5 layer" may count so."""
+
+    depth: Depth
+    dampings: Annotated[Numbers, Field(min_length=3)]
+    num_seeds: Seeds
 
 
 class Damp1D(Strict):
@@ -26,6 +34,7 @@ class Damp1D(Strict):
     step_sizes: Fractions
     num_steps: Steps
     num_seeds: Seeds
+    shallower: Shallower
     runs_at_once: Count
     max_train_rmse: Positive
     drawn: Numbers
@@ -35,9 +44,16 @@ class Damp1D(Strict):
     def _consistent(self) -> "Damp1D":
         if not set(self.drawn) <= set(self.dampings):
             raise ValueError(f"drawn must be among dampings, got {self.drawn}")
+        if self.shallower.depth >= self.net.depth:
+            raise ValueError(f"shallower.depth must be below net.depth = {self.net.depth}, got {self.shallower.depth}")
         if self.num_drawn > self.num_seeds:
             raise ValueError(f"num_drawn is {self.num_drawn}, but there are only {self.num_seeds} seeds")
         return self
+
+    def with_fewer_layers(self) -> "Damp1D":
+        """The section of the shallower network, of which no function is drawn."""
+        net = self.net.model_copy(update={"depth": self.shallower.depth})
+        return self.model_copy(update=self.shallower.model_dump(exclude={"depth"}) | {"net": net, "drawn": []})
 
 
 class Scope(Shared):

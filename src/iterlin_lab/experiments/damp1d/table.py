@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from iterlin_lab.data.quintic import points
 from iterlin_lab.experiments.damp1d.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables import groups
@@ -13,25 +14,32 @@ MEASURED = ("train_rmse", "test_rmse", "roughness")
 
 
 def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
-    """All runs, a summary of each way to damp, and the functions that are drawn."""
+    """All runs, a summary of each way to damp, the functions that are drawn, and the points that they are fitted to."""
     folder = layout.results / "damp1d"
     runs, drawn = (pd.read_csv(folder / f"{name}.csv").drop(columns="cell") for name in ("runs", "drawn"))
+    x, y = points(scale.damp1d.num_train)
     thin = drawn.groupby(["damping", "run"], sort=False).cumcount() % -(-scale.damp1d.num_test // DRAWN_POINTS) == 0
     return {
         "damp1d": summary(runs),
         "damp1d_runs": runs,
         "damp1d_drawn": drawn[thin.to_numpy()],
+        "damp1d_points": pd.DataFrame({"x": x[:, 0], "y": y[:, 0]}),
     }
 
 
+def deepest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of the experiment's own network: the other one has fewer layers."""
+    return rows[rows["depth"] == rows["depth"].max()]
+
+
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a way to damp: λ, and the part of each step that is taken.
+    """A row a way to damp: λ, and the part of each step that is taken, for each number of hidden layers.
 
     Means are over the runs that have not failed, as in T fig. 9. Quantiles are over all runs, of which those that have
     failed count as worse than any other.
     """
     rows = []
-    for row, group in groups(runs, ["damping", "step_size"]):
+    for row, group in groups(runs, ["depth", "damping", "step_size"]):
         kept = group[~group["failed"]]
         censored = group["test_rmse"].where(~group["failed"], np.inf)
         row |= {
