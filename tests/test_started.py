@@ -52,7 +52,7 @@ def test_hours_add_up():
     [(0.5, "30 min"), (1.9, "114 min"), (30, "30 h"), (100, "4 days"), (2.4045061e9, "274,487 years")],
 )
 def test_times_are_in_units_that_people_use(hours, text):
-    assert plan._time(hours) == text
+    assert plan.in_units(hours) == text
 
 
 def test_the_cost_of_a_step_is_forgotten_and_the_need_of_memory_is_not(folder):

@@ -13,9 +13,12 @@ from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone, write_text
 from iterlin_lab.layout import Layout
-from iterlin_lab.planning.plan import cells_of, forget_steps, hours, make_plan, not_estimated, pending, table
+from iterlin_lab.planning.devices import DEVICES
+from iterlin_lab.planning.plan import cells_of, forget_steps, hours, make_plan, not_estimated, pending
+from iterlin_lab.planning.plan import table as local_table
 from iterlin_lab.runs.stage import PIPELINE
 from iterlin_lab.runs.stopping import stop_with_a_word
+from iterlin_lab.runs.workers import prepare_jax
 
 
 def main() -> None:
@@ -25,6 +28,8 @@ def main() -> None:
     for run in (check, plan, repro, check_report, history, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
+        if run is plan:
+            command.add_argument("--device", help="say it for this device, such as h100, by arithmetic alone")
         if run is repro:
             command.add_argument("names", nargs="*", metavar="NAME", help="these experiments alone, and what they need")
     command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
@@ -39,10 +44,23 @@ def check(scale: Scale) -> None:
     print(f"params.yaml is valid; the scale is {scale.name}")
 
 
-def plan(scale: Scale) -> None:
+def plan(scale: Scale, device: str | None = None) -> None:
     """say how long the training may take here, and how much memory and disk; what a step costs is measured afresh"""
+    if device is not None:
+        _plan_on(scale, device)
+        return
     forget_steps()
-    print(table(make_plan(scale), not_estimated(scale)))
+    print(local_table(make_plan(scale), not_estimated(scale)))
+
+
+def _plan_on(scale: Scale, name: str) -> None:
+    """Says how long the experiments may take on a device that is not there."""
+    if name not in DEVICES:
+        sys.exit(f"there is no device {name!r}, but {', '.join(DEVICES)}")
+    prepare_jax(scale)
+    from iterlin_lab.planning.device_plan import slices, table  # jax starts here
+
+    print(table(slices(scale, DEVICES[name]), DEVICES[name]))
 
 
 def repro(scale: Scale, names: Sequence[str] = ()) -> None:
@@ -90,7 +108,7 @@ def _ask(scale: Scale, targets: Sequence[str]) -> None:
     rows = [row for row in make_plan(scale) if not targets or set(row["cells"]) & set(targets)]
     if hours(rows) > 1 and hours(rows := pending(rows)) > 1:
         sys.exit(
-            f"{table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "
+            f"{local_table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "
             "To start it: make repro YES=1"
         )
 

@@ -1,7 +1,8 @@
 """What an experiment says of itself. What computes, draws or writes lies in modules of its folder, found by name.
 
 `settings` has its section of params.yaml, `run` its runs, `table` its tables, `figure`, `claims` and `section` what is
-drawn, judged and said of these. They are imported when they are asked for, since jax, pandas and matplotlib are slow.
+drawn, judged and said of these; `operations` counts what it takes on processors beside a device. They are imported when
+they are asked for, since jax, pandas and matplotlib are slow.
 """
 
 from collections.abc import Callable, Mapping
@@ -133,6 +134,11 @@ class Experiment:
     def title(self, parts: list[str]) -> str:
         """What a stage of it is called, by the part of its cells that it trains."""
         return self.group.format(*parts) if self.group else self.ids[0]
+
+    def operations(self, scale: Any) -> float:
+        """About how many floating-point operations it takes on processors, where it trains on no device; else 0."""
+        counted = self._part("operations", "operations")
+        return counted(self.of(scale)) if counted else 0
 
     def run(self, scale: Any) -> Mapping[str, "pandas.DataFrame"]:
         """Compute its results, where these are tables."""

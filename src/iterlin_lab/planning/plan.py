@@ -83,7 +83,7 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
         cost = Cost(len(recipes), len(recipes[0]), scale.runs_at_once, steps, lazy)
         part = stage.partition("@")[2].split("-")[2:]
         label = ", ".join([experiment.name, *([experiment.title(part)] if part else [])])
-        yield Row(label, [stage], cost, fmean(_records(recipe) for recipe, *_ in recipes), net, phases)
+        yield Row(label, [stage], cost, fmean(num_records(recipe) for recipe, *_ in recipes), net, phases)
 
 
 def not_estimated(scale: Any) -> list[str]:
@@ -97,10 +97,11 @@ def _phases(scale: Shared, recipe: Recipe) -> Phases:
     own, usual = recipe.training["batch_size"], scale.training.batch_size
     share = (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
     each = solver.evaluations_a_phase(min(recipe.period or math.inf, num_steps)) if may_have_dual(recipe) else None
-    return Phases(share * solver.evaluations(num_steps, _records(recipe)), each, recipe.form == "dual")
+    return Phases(share * solver.evaluations(num_steps, num_records(recipe)), each, recipe.form == "dual")
 
 
-def _records(recipe: Recipe) -> float:
+def num_records(recipe: Recipe) -> float:
+    """The records of a run, about."""
     training = recipe.training
     return math.log10(training["num_steps"] / training["first_record"]) * training["records_per_decade"] + 1
 
@@ -153,11 +154,11 @@ def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
     from tabulate import tabulate
 
     lines = [
-        (row["stage"], len(row["cells"]), row["runs"], _time(row["hours"]), size(row["memory"]), size(row["disk"]))
+        (row["stage"], len(row["cells"]), row["runs"], in_units(row["hours"]), size(row["memory"]), size(row["disk"]))
         for row in rows
     ]
     memory, disk = max((row["memory"] for row in rows), default=0), sum(row["disk"] for row in rows)
-    lines.append(("all", sum(len(row["cells"]) for row in rows), "", _time(hours(rows)), size(memory), size(disk)))
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", in_units(hours(rows)), size(memory), size(disk)))
     names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
     drawn = tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
     return f"{drawn}\nNot estimated: {', '.join(left_out) or 'nothing'}"
@@ -216,7 +217,8 @@ def forget_steps() -> None:
         path.unlink()
 
 
-def _time(hours: float) -> str:
+def in_units(hours: float) -> str:
+    """In minutes, hours, days or years."""
     for unit, length in (("years", 24 * 365), ("days", 24), ("h", 1)):
         if hours >= 2 * length:
             return f"{hours / length:,.0f} {unit}"

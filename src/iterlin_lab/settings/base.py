@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Union
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits, or with precision float64 in 64
 AUGMENTATIONS = ("flips_and_crops", "shifts")
@@ -116,3 +116,12 @@ class Strict(BaseModel):
     """No unknown key, no conversion of types, no change after loading."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _in_proportion(cls, value: Any) -> Any:
+        """No whole number beyond what steps are counted in: products of such would be no floating-point numbers."""
+        numbers = value if isinstance(value, list) else [value]
+        if any(isinstance(number, int) and number > MAX_STEPS for number in numbers):
+            raise ValueError(f"a whole number must be at most {MAX_STEPS}, got {short(value)}")
+        return value
