@@ -1,6 +1,7 @@
 """Stages side by side, in a clone at the smoke preset, against one after another in another clone."""
 
 import re
+import shutil
 
 import pytest
 
@@ -64,6 +65,23 @@ def test_a_table_that_stays_as_it_is_draws_nothing(clone):
     assert "Running stage 'tables@smoke'" in done.stdout
     assert "Running stage 'plots@smoke'" not in done.stdout
     assert drawn(clone) == before
+
+
+def test_a_k_that_is_removed_leaves_nothing_behind_and_comes_back_untrained(clone):
+    clone.edit('"10", "20"], num_seeds: 2}', '"10"], num_seeds: 2}')
+    done = clone.run("iterlin", "repro")
+    removed = "results/smoke/k_sweep/20"
+    assert f"warning: {removed} is removed, which params.yaml does not list; DVC's cache keeps it" in done.stderr
+    assert not (clone.folder / removed).exists()
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
+    shutil.rmtree(clone.folder / "results/smoke")
+    clone.run("dvc", "checkout")
+    assert not (clone.folder / removed).exists()
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
+    clone.edit('"10"], num_seeds: 2}', '"10", "20"], num_seeds: 2}')
+    done = clone.run("iterlin", "repro")
+    assert "0 of them trained" in done.stdout
+    assert (clone.folder / removed).exists()
 
 
 def test_some_experiments_run_with_what_they_need_and_a_wrong_name_is_one_line(tmp_path):

@@ -1,6 +1,7 @@
 """Results of what params.yaml lists no more: a K that was removed, an experiment that is left out."""
 
 import shutil
+import sys
 from typing import Any
 
 from iterlin_lab.dvc.status import locked_paths
@@ -18,4 +19,4 @@ def remove_unlisted(scale: Any) -> None:
     for path in locked_paths():
         if path.is_relative_to(Layout(scale.name).results) and path.is_dir() and path not in listed:
             shutil.rmtree(path)
-            print(f"removed {path}, which params.yaml does not list; DVC's cache keeps it")
+            print(f"warning: {path} is removed, which params.yaml does not list; DVC's cache keeps it", file=sys.stderr)
