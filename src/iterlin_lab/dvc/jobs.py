@@ -7,6 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 
 from iterlin_lab.dvc.asked import Asked, Done, started
+from iterlin_lab.dvc.damaged import name_edited
 from iterlin_lab.dvc.others import wait_for_others
 from iterlin_lab.dvc.status import locked_outs, status
 from iterlin_lab.runs.memory import limit_workers
@@ -25,7 +26,8 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
     """
     wait_for_others()
     with Asked() as dvc:
-        if not (changed := set(status(dvc))):
+        name_edited(found := status(dvc))
+        if not (changed := set(found)):
             return []
         ran = _first(dvc, first := f"check@{scale.name}", changed)
         limit_workers(scale)
