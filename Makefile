@@ -6,7 +6,7 @@
 # make test-data     compare MNIST and CIFAR-10, as prepared in TFDS_DATA_DIR, with what is said of them
 # make ui      browse the runs in MLflow, from this machine alone (HOST=0.0.0.0: from any, and whoever comes may change them)
 # make check-report   recompute the committed report and compare its tables
-# make bench   what a step costs beside other ways to take it (minutes; not part of the tests)
+# make bench   what a step costs beside other ways to take it (minutes; GROUPS="dual 'full batch'": these alone)
 # make lint    style and types
 # make lock    choose the newest versions of everything again
 
@@ -36,7 +36,7 @@ test-data: $(VENV)/installed
 	pytest tests/prepared
 
 bench: $(VENV)/installed
-	@python -m benchmarks
+	@python -m benchmarks $(if $(GROUPS),--groups $(GROUPS))
 
 ui: $(VENV)/installed
 	@iterlin sync

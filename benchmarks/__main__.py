@@ -6,10 +6,13 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+Timed = Callable[[], float]
 HERE = Path(__file__).parent
 TOLERANCE = 0.25  # by which a ratio may be worse than its baseline: two runs on a shared machine differ by less
 
@@ -32,15 +35,14 @@ def main() -> int:
     baseline_file = HERE / "baseline.json"
     baseline = json.loads(baseline_file.read_text()) if baseline_file.exists() else {}
     if unknown := [name for name in args.groups or () if name not in GROUPS]:
-        parser.error(f"there is no group {unknown[0]!r}, but {', '.join(GROUPS)}")
+        sys.exit(f"there is no group {unknown[0]!r}, but {', '.join(GROUPS)}")
     rows = []
     print(markdown([], HEADER), flush=True)
     for name in args.groups or [name for name in GROUPS if name not in ON_REQUEST]:
-        print(f"{name} …", file=sys.stderr, flush=True)
-        times = measured(GROUPS[name], args.repetitions)
-        found = [row(pair, times, baseline) for pair in GROUPS[name]]
-        print(lines(found), flush=True)
-        rows += found
+        print(f"{name}, {len(GROUPS[name])} pairs", file=sys.stderr, flush=True)
+        for found in rows_of(GROUPS[name], args.repetitions, baseline):
+            print(lines([found]), flush=True)
+            rows.append(found)
     args.csv.parent.mkdir(parents=True, exist_ok=True)
     args.csv.write_text("".join(",".join(f'"{cell}"' for cell in cells) + "\n" for cells in [HEADER, *rows]))
     if args.write_baseline:
@@ -53,38 +55,57 @@ def main() -> int:
     return 0
 
 
-def measured(pairs: list, repetitions: int) -> dict:
-    """Milliseconds a step of each side, in each repetition; None where PyTorch is not installed."""
+def rows_of(pairs: list, repetitions: int, baseline: dict[str, float]) -> Iterator[list[str]]:
+    """The row of each pair, as soon as it is measured."""
+    built: dict = {}
+    for pair in pairs:
+        print(f"next: {pair.name}", file=sys.stderr, flush=True)
+        yield row(pair, measured(pair, repetitions, built), baseline)
+
+
+def measured(pair: Any, repetitions: int, built: dict[Any, Timed | None]) -> tuple[list[float], list[float]] | None:
+    """Milliseconds a step of both sides, in turn, in each repetition; None where PyTorch is not installed.
+
+    A side that stands in several pairs is in `built` from the first on.
+    """
+    for side in (pair.ours, pair.other):
+        if side not in built:
+            built[side] = ready(side)
+    ours, other = built[pair.ours], built[pair.other]
+    if ours is None or other is None:
+        return None
+    times = [(ours(), other()) for _ in range(repetitions)]
+    return [a for a, _ in times], [b for _, b in times]
+
+
+def ready(side: Any) -> Timed | None:
+    """Takes a side's steps, once compiled and warm, and returns the milliseconds of one."""
     from benchmarks.torch_steps import NotInstalled
 
-    times: dict = {}
-    runs = {}
-    for side in dict.fromkeys(side for pair in pairs for side in (pair.ours, pair.other)):
-        try:
-            runs[side] = side.build(side.problem)
-            runs[side]()  # compiles, and warms up
-            times[side] = []
-        except NotInstalled:
-            runs.pop(side, None)
-            times[side] = None
-    for _ in range(repetitions):
-        for side, run in runs.items():
-            start = time.perf_counter()
-            run()
-            times[side].append(1e3 * (time.perf_counter() - start) / side.problem.steps)
-    return times
+    try:
+        run = side.build(side.problem)
+        run()
+    except NotInstalled:
+        return None
+
+    def timed() -> float:
+        start = time.perf_counter()
+        run()
+        return 1e3 * (time.perf_counter() - start) / side.problem.steps
+
+    return timed
 
 
 HEADER = ["pair", "ms", "ms of the other", "ratio", "spread", "baseline", "verdict"]
 
 
-def row(pair, times: dict, baseline: dict[str, float]) -> list[str]:
+def row(pair: Any, times: tuple[list[float], list[float]] | None, baseline: dict[str, float]) -> list[str]:
     """Medians of the times and of the ratios within a repetition, and the quartiles of these."""
-    ours, other = times[pair.ours], times[pair.other]
     known = baseline.get(pair.name)
     expected = "" if known is None else f"{known:.3g}"
-    if ours is None or other is None:
+    if times is None:
         return [pair.name, "", "", "", "", expected, "not installed"]
+    ours, other = times
     ratios = [a / b for a, b in zip(ours, other, strict=True)]
     low, ratio, high = np.quantile(ratios, (0.25, 0.5, 0.75))
     if "PyTorch" in pair.name:

@@ -81,8 +81,9 @@ def speeds(mini: LeNetProblem, full: LeNetProblem) -> Iterator[Row]:
 
 
 def _speed(pair: Pair) -> Row:
-    times = measured([pair], repetitions=3)
-    ours, floor = (float(np.median(times[side])) for side in (pair.ours, pair.other))
+    times = measured(pair, 3, {})
+    assert times is not None
+    ours, floor = (float(np.median(side)) for side in times)
     return [f"{1000 / ours:.4g}", "steps/s", f"{floor / ours:.0%}"]
 
 

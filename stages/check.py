@@ -1,6 +1,7 @@
-"""Validate all parameters, and trace the network at its true shapes, before anything is computed."""
+"""Before anything is computed: validate all parameters, trace the network at its true shapes, remove old results."""
 
 from iterlin_lab.config import read_scale
+from iterlin_lab.dvc.unlisted import remove_unlisted
 from iterlin_lab.files import write_text
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.memory import limit_workers
@@ -15,6 +16,7 @@ def main() -> None:
 
     require(scale)
     checked = trace(scale)
+    remove_unlisted(scale)
     limit_workers(scale)  # says so where fewer train side by side than there are processors for
     write_text(Layout(scale.name).results / "check.txt", f"all parameters are valid; {checked}\n")
 

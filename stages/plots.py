@@ -1,11 +1,15 @@
-"""From tables to figures."""
+"""From tables to figures, and to what `dvc plots show` draws."""
+
+from pathlib import Path
 
 import matplotlib as mpl
+import pandas as pd
 
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
-from iterlin_lab.figures.kept import draw_figure
+from iterlin_lab.figures.kept import Tables, draw_figure
 from iterlin_lab.figures.style import SETTINGS
+from iterlin_lab.figures.vega import coloured
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.stage import begin_stage
@@ -20,6 +24,20 @@ def main() -> None:
         for experiment in chosen(scale):
             for name, draw in experiment.figures.items():
                 draw_figure(folder, name, draw, layout.tables)
+    with whole_folder(layout.report / "plots") as folder:
+        for name, table in plotted(layout.tables).items():
+            table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
+
+
+def plotted(source: Path) -> dict[str, pd.DataFrame]:
+    """Curves and cells of the sweep, if it was run."""
+    tables = Tables(source)
+    if "k_sweep" not in tables:
+        return {}
+    return {
+        "curves": coloured(tables["k_sweep_curves"], "network_test_accuracy", "step"),
+        "cells": coloured(tables["k_sweep"], "network_validation_stopped"),
+    }
 
 
 if __name__ == "__main__":

@@ -3,12 +3,39 @@
 import subprocess
 import sys
 
-from tests.clone import ROOT
+from tests.clone import ROOT, environment
+
+GROUPS = (
+    "mini-batch, full batch, digits, long phases, longer phases, dual, stock jax, scaling, residual, transformer, "
+    "large dual, gpu"
+)
 
 
-def test_a_group_that_is_not_there_is_named_at_once():
-    command = (sys.executable, "-m", "benchmarks", "--groups", "digits", "digit")
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)
-    assert done.returncode == 2
+def test_a_group_that_is_not_there_is_one_line_that_lists_them():
+    command = ("make", "--old-file=.venv/installed", "bench", "GROUPS=digits digit")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment(), timeout=120)
+    assert done.returncode != 0
     assert done.stdout == ""
-    assert "there is no group 'digit', but mini-batch, full batch, digits, long phases" in done.stderr
+    line, made = done.stderr.splitlines()
+    assert line == f"there is no group 'digit', but {GROUPS}"
+    assert made.startswith("make: ***")
+
+
+def test_each_row_comes_once_it_is_measured_after_the_name_of_its_pair(tmp_path):
+    command = (
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--groups",
+        "digits",
+        "--repetitions",
+        "1",
+        "--csv",
+        tmp_path / "csv",
+    )
+    done = subprocess.run(command, stdout=-1, stderr=subprocess.STDOUT, text=True, cwd=ROOT, env=environment())
+    _, _, group, *lines = done.stdout.splitlines()  # after the head of the table
+    assert group == "digits, 4 pairs"
+    named = [line.removeprefix("next: ") for line in lines[0:8:2]]
+    assert len(set(named)) == 4
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[1:8:2]] == named

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iterlin_lab.config import Scale, read_scale
+from iterlin_lab.dvc.asked import stop
 from iterlin_lab.dvc.cut_off import repair_files
-from iterlin_lab.dvc.jobs import reproduce, stop
+from iterlin_lab.dvc.damaged import remove_damaged
+from iterlin_lab.dvc.jobs import reproduce
 from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone, write_text
@@ -36,6 +38,7 @@ def main() -> None:
     arguments = vars(parser.parse_args())
     scale = read_scale()
     repair_files()
+    remove_damaged()
     arguments.pop("run")(scale, **arguments)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy  # whose `stats`, which takes long to import, is imported where it is first used
 
 CONFIDENCE = 0.95
 POWER = 0.8
@@ -13,7 +13,7 @@ POWER = 0.8
 
 def half_width(error: Any, number: int) -> Any:
     """Half the width of the t-interval of a mean, from its standard error over so many runs."""
-    return stats.t.ppf((1 + CONFIDENCE) / 2, number - 1) * error
+    return scipy.special.stdtrit(number - 1, (1 + CONFIDENCE) / 2) * error
 
 
 def interval(values: pd.Series) -> tuple[float, float, float]:
@@ -27,16 +27,16 @@ def interval(values: pd.Series) -> tuple[float, float, float]:
 
 def exact_interval(count: int, number: int) -> tuple[float, float]:
     """The exact interval of a share, by Clopper and Pearson."""
-    found = stats.binomtest(count, number).proportion_ci(CONFIDENCE, method="exact")
+    found = scipy.stats.binomtest(count, number).proportion_ci(CONFIDENCE, method="exact")
     return found.low, found.high
 
 
 def p_above(values: pd.Series, bound: float) -> float:
     """One-sided t-test of the mean being above the bound."""
-    error = float(stats.sem(values))
+    error = float(scipy.stats.sem(values))
     if error == 0:
         return float(values.mean() <= bound)
-    return float(stats.t.sf((float(values.mean()) - bound) / error, len(values) - 1))
+    return float(scipy.stats.t.sf((float(values.mean()) - bound) / error, len(values) - 1))
 
 
 def p_below(values: pd.Series, bound: float) -> float:
@@ -52,14 +52,16 @@ def within(values: pd.Series, low: float, high: float) -> tuple[float, float]:
 
 def p_more(count: int, number: int, share: float) -> tuple[float, float]:
     """Binomial tests of a count out of a number: p of the share being above this one, and of it being below."""
-    sides = (stats.binomtest(count, number, share, alternative=side).pvalue for side in ("greater", "less"))
+    sides = (scipy.stats.binomtest(count, number, share, alternative=side).pvalue for side in ("greater", "less"))
     above, below = map(float, sides)
     return above, below
 
 
 def p_trend(table: pd.DataFrame) -> tuple[float, float]:
     """Page's test: p of values that rise along the columns, in their order, and of values that fall."""
-    rises, falls = (stats.page_trend_test(rows, method="asymptotic").pvalue for rows in (table, table.iloc[:, ::-1]))
+    rises, falls = (
+        scipy.stats.page_trend_test(rows, method="asymptotic").pvalue for rows in (table, table.iloc[:, ::-1])
+    )
     return float(rises), float(falls)
 
 
@@ -69,7 +71,7 @@ def runs_that_decide(p: float, number: int, level: float) -> float:
     If the effect is as it was found: the normal quantile of p then grows as the root of the number of runs. Infinite
     where p is a half or more.
     """
-    found, needed = stats.norm.isf(p), stats.norm.isf(level) + stats.norm.isf(1 - POWER)
+    found, needed = scipy.stats.norm.isf(p), scipy.stats.norm.isf(level) + scipy.stats.norm.isf(1 - POWER)
     return float(np.ceil(number * (needed / found) ** 2)) if found > 0 else np.inf
 
 

@@ -1,5 +1,8 @@
 """Stages side by side, in a clone at the smoke preset, against one after another in another clone."""
 
+import re
+import shutil
+
 import pytest
 
 from tests.clone import SWEEP, Clone
@@ -30,6 +33,55 @@ def test_then_there_is_nothing_to_do(clone):
     done = clone.run("iterlin", "repro", JOBS="3")
     assert "0 stages ran" in done.stdout
     assert "at once" not in done.stdout
+
+
+def drawn(clone):
+    return {path.parent.name: path.stat().st_mtime_ns for path in clone.folder.glob(".cache/figures/*/drawn_from.json")}
+
+
+def test_one_more_k_trains_it_and_draws_the_figures_that_have_it(clone):
+    before = drawn(clone)
+    clone.edit('"10"], num_seeds: 2}', '"10", "20"], num_seeds: 2}')
+    done = clone.run("iterlin", "repro", JOBS="2")
+    ran = re.findall("Running stage '(.*?)'", done.stdout)
+    readers = {f"{name}@smoke" for name in ("tables", "claims", "plots", "report", "track", "track_report")}
+    assert set(ran) == {"check@smoke", "sweep@smoke-k_sweep-20"} | readers
+    assert "7 stages, 2 at once" in done.stdout
+    same = {name for name, time in drawn(clone).items() if before.get(name) == time}
+    assert same == {"staircase", "kernel_limit", "mnist", "sensitivity"}
+
+
+def test_an_edit_that_changes_no_result_runs_the_check_alone(clone):
+    clone.edit("# Seconds: what the tests run.", "# What the tests run.")
+    done = clone.run("iterlin", "repro", JOBS="2")
+    assert "1 stages ran, 0 of them trained a cell" in done.stdout
+
+
+def test_a_table_that_stays_as_it_is_draws_nothing(clone):
+    before = drawn(clone)
+    code = clone.folder / "src/iterlin_lab/tables/cells.py"
+    code.write_text(code.read_text() + "#\n")
+    done = clone.run("iterlin", "repro", JOBS="2")
+    assert "Running stage 'tables@smoke'" in done.stdout
+    assert "Running stage 'plots@smoke'" not in done.stdout
+    assert drawn(clone) == before
+
+
+def test_a_k_that_is_removed_leaves_nothing_behind_and_comes_back_untrained(clone):
+    clone.edit('"10", "20"], num_seeds: 2}', '"10"], num_seeds: 2}')
+    done = clone.run("iterlin", "repro")
+    removed = "results/smoke/k_sweep/20"
+    assert f"warning: {removed} is removed, which params.yaml does not list; DVC's cache keeps it" in done.stderr
+    assert not (clone.folder / removed).exists()
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
+    shutil.rmtree(clone.folder / "results/smoke")
+    clone.run("dvc", "checkout")
+    assert not (clone.folder / removed).exists()
+    assert clone.run("dvc", "status").stdout.strip() == UP_TO_DATE
+    clone.edit('"10"], num_seeds: 2}', '"10", "20"], num_seeds: 2}')
+    done = clone.run("iterlin", "repro")
+    assert "0 of them trained" in done.stdout
+    assert (clone.folder / removed).exists()
 
 
 def test_some_experiments_run_with_what_they_need_and_a_wrong_name_is_one_line(tmp_path):
@@ -68,7 +120,7 @@ def test_an_impossible_number_of_jobs_is_one_line(clone, jobs):
 
 def test_where_a_cell_fails_the_others_are_kept(clone):
     clone.edit("sizes: [5, 10, 20], width: 200, num_seeds: 2}", "sizes: [5, 10, 20], width: 200, num_seeds: 3}")
-    clone.edit('"10"], num_seeds: 2}', '"10", "100"], num_seeds: 2}')
+    clone.edit('"20"], num_seeds: 2}', '"20", "100"], num_seeds: 2}')
     stage = clone.folder / "src/iterlin_lab/experiments/kernel_limit/run.py"
     code = stage.read_text()
     stage.write_text("raise SystemExit('no kernels today')\n")

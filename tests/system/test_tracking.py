@@ -138,6 +138,36 @@ def test_two_processes_make_one_database(clone, tmp_path):
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")  # the file is known to be another one
 
 
+def nested(at):
+    """The names of the cells in each sweep, the newest first."""
+    found = at.search_runs([at.get_experiment_by_name("iterlin").experiment_id])
+    sweeps = [run.info.run_id for run in found if run.data.tags["level"] == "sweep"]
+    cells = [run for run in found if run.data.tags["level"] == "cell"]
+    return [{run.info.run_name for run in cells if run.data.tags["mlflow.parentRunId"] == sweep} for sweep in sweeps]
+
+
+def test_a_cell_is_shown_once_whatever_else_is_edited(clone, tmp_path):
+    params, address = clone.folder / "params.yaml", f"sqlite:///{tmp_path}/edited.db"
+    before, at = params.read_text(), client(address)
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")
+    for edit in (
+        ("stability: 1.0, num_seeds: 3}", "stability: 0.9, num_seeds: 3}"),
+        ("filters {num_drawn: 2", "filters {num_drawn: 3"),
+        ("batch_size: null, fit_loss: 0.1,", "batch_size: null, fit_loss: 1.5,"),
+    ):
+        clone.edit(*edit)
+        assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
+        assert levels(at) == COMPLETE
+        assert nested(at) == [set(CELLS)]
+    clone.repro("-s", "sweep@smoke-k_sweep-10")
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (1, "")
+    assert sorted(nested(at), key=len) == [{"K = 10"}, set(CELLS)]
+    params.write_text(before)
+    clone.repro("-s", "sweep@smoke-k_sweep-10")
+    assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
+    assert sorted(nested(at), key=len) == [{"K = 10"}, set(CELLS)]
+
+
 def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
     script = """
 import json, sys, warnings

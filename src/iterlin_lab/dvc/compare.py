@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.status import status
 from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
@@ -27,7 +28,9 @@ def tables(scale: Any) -> list[Path]:
 
 def stale_stages() -> list[str]:
     """Stages whose code, parameters or inputs have changed since their last run; a missing output is not stale."""
-    return [stage for stage, changes in status().items() if any(_is_change(change) for change in changes)]
+    with Asked() as dvc:
+        found = status(dvc)
+    return [stage for stage, changes in found.items() if any(_is_change(change) for change in changes)]
 
 
 def _is_change(change: str | dict) -> bool:

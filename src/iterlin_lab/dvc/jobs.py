@@ -1,38 +1,20 @@
 """Stages side by side on one machine. DVC runs one stage after another; several of it at once wait for its lock."""
 
-import os
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from graphlib import TopologicalSorter
-from typing import Any, NamedTuple
 
-from iterlin_lab.dvc import attached
+from iterlin_lab.dvc.asked import Asked, Done, started
+from iterlin_lab.dvc.damaged import name_edited
 from iterlin_lab.dvc.others import wait_for_others
-from iterlin_lab.planning.plan import changed_stages
+from iterlin_lab.dvc.status import locked_outs, status
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.workers import num_workers, whole_number
 from iterlin_lab.settings.shared import Shared
 
 Reads = dict[str, set[str]]  # the stages, and those that each of them reads from
-_RUNNING: set[subprocess.Popen[str]] = set()
-
-
-class Done(NamedTuple):
-    """A stage that DVC was asked for: its exit status, what was printed, and the seconds that it took."""
-
-    returncode: int
-    output: str
-    seconds: float
-
-    @property
-    def ran(self) -> bool:
-        """Whether it had to run."""
-        return "Running stage" in self.output
 
 
 def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
@@ -43,26 +25,43 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
     **Raises**: `SystemExit` if `JOBS` is no such number, or if a stage fails; the others end first, and are kept.
     """
     wait_for_others()
-    if not (changed := changed_stages()):
+    with Asked() as dvc:
+        name_edited(found := status(dvc))
+        if not (changed := set(found)):
+            return []
+        ran = _first(dvc, first := f"check@{scale.name}", changed)
+        limit_workers(scale)
+        jobs = whole_number("JOBS", num_workers(scale.threads))
+        reads = _affected(dvc, changed, first, targets)
+        if jobs > 1 and reads:
+            ran += _side_by_side(dvc, reads, jobs, num_workers(scale.threads))
+    if jobs == 1 and reads:
+        ran += _one_by_one(targets)
+    return ran
+
+
+def _first(dvc: Asked, stage: str, changed: set[str]) -> list[str]:
+    """Bring the stage up to date that tells how much memory a run needs, and name it if it ran.
+
+    It stays in `changed` only if its outputs are others now: all others read them, and any edit of params.yaml runs it.
+    """
+    if stage not in changed:
         return []
-    first = f"check@{scale.name}"  # after which it is known how much memory a run needs
-    ran = _dvc("repro", first)
-    limit_workers(scale)
-    workers = num_workers(scale.threads)
-    jobs = whole_number("JOBS", workers)
-    if jobs == 1:
-        return ran + _dvc("repro", *targets)
-    return ran + _side_by_side(_affected(changed, first, targets), jobs, workers)
+    before = locked_outs().get(stage)
+    _report(stage, done := _run(dvc, stage))
+    if done.returncode:
+        sys.exit(done.returncode)
+    if locked_outs().get(stage) == before:
+        changed.remove(stage)
+    return [stage] if done.ran else []
 
 
-def _affected(changed: list[str], done: str, targets: Sequence[str]) -> Reads:
+def _affected(dvc: Asked, changed: set[str], done: str, targets: Sequence[str]) -> Reads:
     """The stages that have changed or may yet, but for one that is done, and what each of them reads from.
 
     If there are targets, only these and what they depend on.
     """
-    drawn = subprocess.run(
-        ["dvc", "--wait-for-lock", "dag", "--dot"], capture_output=True, text=True, check=True
-    ).stdout
+    drawn = dvc("dag", "--dot").output
     reads = {stage: set() for stage in re.findall(r'^"([^"]+)";$', drawn, re.MULTILINE)}
     for source, stage in re.findall(r'^"([^"]+)" -> "([^"]+)";$', drawn, re.MULTILINE):
         reads[stage].add(source)
@@ -86,30 +85,14 @@ def _needed(reads: Reads, targets: Sequence[str]) -> set[str]:
     return found
 
 
-def _dvc(*arguments: str) -> list[str]:
-    """Run DVC, whose output is seen as it comes; the stages that ran."""
-    with _started(*arguments, bufsize=1) as process:
+def _one_by_one(targets: Sequence[str]) -> list[str]:
+    """Run DVC alone, whose output is seen as it comes; the stages that ran."""
+    with started("repro", *targets, bufsize=1) as process:
         assert process.stdout is not None
         ran = list(_running(process.stdout))
     if process.returncode:
         sys.exit(process.returncode)
     return ran
-
-
-@contextmanager
-def _started(*arguments: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
-    """A DVC that ends with this process."""
-    command = (sys.executable, "-m", attached.__name__, *arguments)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **settings) as process:
-        _RUNNING.add(process)
-        yield process
-    _RUNNING.remove(process)
-
-
-def stop() -> None:
-    """End every DVC that runs for us. Its stage ends with it (`iterlin_lab.runs.stopping`)."""
-    for process in list(_RUNNING):
-        process.terminate()
 
 
 def _running(lines) -> Iterator[str]:
@@ -119,7 +102,7 @@ def _running(lines) -> Iterator[str]:
             yield line.split("'")[1]
 
 
-def _side_by_side(reads: Reads, jobs: int, workers: int) -> list[str]:
+def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int) -> list[str]:
     """Run each stage as soon as all that it reads from is there; first those for which most others wait."""
     print(f"{len(reads)} stages, {jobs} at once", flush=True)
     waiting = _waiting(reads)
@@ -134,7 +117,7 @@ def _side_by_side(reads: Reads, jobs: int, workers: int) -> list[str]:
             while ready and len(running) < jobs:
                 share = max(1, workers // min(jobs, len(ready) + len(running)))
                 stage = ready.pop(0)
-                running[pool.submit(_run, stage, share)] = stage
+                running[pool.submit(_run, dvc, stage, ITERLIN_WORKERS=str(share))] = stage
             if not running:
                 break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -160,12 +143,8 @@ def _waiting(reads: Reads) -> Reads:
     return waiting
 
 
-def _run(stage: str, workers: int) -> Done:
-    env = os.environ | {"ITERLIN_WORKERS": str(workers)}
-    start, arguments = time.monotonic(), ("--wait-for-lock", "repro", "--single-item", stage)
-    with _started(*arguments, env=env, stderr=subprocess.STDOUT) as process:
-        output, _ = process.communicate()
-    return Done(process.returncode, output, time.monotonic() - start)
+def _run(dvc: Asked, stage: str, **env: str) -> Done:
+    return dvc("repro", "--single-item", stage, **env)
 
 
 def _report(stage: str, done: Done) -> None:

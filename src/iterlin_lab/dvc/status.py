@@ -10,21 +10,22 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.cut_off import LOCK_FILE, REPO_LOCK
 
 PARAMS = Path("params.yaml")
 
 
-def status() -> dict[str, list[Any]]:
+def status(dvc: Asked) -> dict[str, list[Any]]:
     """The stages that are not up to date, as `dvc status` has them.
 
     **Raises**: `SystemExit` with DVC's own words if it cannot tell, and with git's where this is no repository.
     """
     _require_repository()
-    done = subprocess.run(["dvc", "--wait-for-lock", "status", "--json"], capture_output=True, text=True)
+    done = dvc("status", "--json")
     if done.returncode:
-        sys.exit(done.stderr.strip())
-    return json.loads(done.stdout or "{}")
+        sys.exit(done.output.strip())
+    return json.loads(done.output[done.output.index("{") :])  # after what it may warn of
 
 
 def _require_repository() -> None:
@@ -38,12 +39,23 @@ def _require_repository() -> None:
 
 
 def locked_outs() -> dict[str, str]:
-    """What tells the outputs of each stage in `dvc.lock` from others, read while no DVC writes that file."""
+    """What tells the outputs of each stage in `dvc.lock` from others."""
+    return {name: " ".join(out["md5"] for out in stage["outs"]) for name, stage in _locked().items()}
+
+
+def locked_paths() -> list[Path]:
+    """Where the outputs lie of all stages in `dvc.lock`, also of stages that there are no more."""
+    return [Path(out["path"]) for stage in _locked().values() for out in stage["outs"]]
+
+
+def _locked() -> dict[str, Any]:
+    """The stages in `dvc.lock`, read while no DVC writes that file."""
+    if not LOCK_FILE.exists():
+        return {}
     with REPO_LOCK.open() if REPO_LOCK.exists() else nullcontext() as file:
         if file:
             fcntl.flock(file, fcntl.LOCK_SH)
-        stages = YAML(typ="safe").load(LOCK_FILE)["stages"]
-    return {name: " ".join(out["md5"] for out in stage["outs"]) for name, stage in stages.items()}
+        return YAML(typ="safe").load(LOCK_FILE)["stages"]
 
 
 def ran_before(name: str, params: Path = PARAMS) -> bool:

@@ -120,6 +120,14 @@ class Experiment:
         whole = f"{self.stage}@{scale.name}-{self.name}"
         return list(dict.fromkeys(cell.stage for cell in self.cells(scale))) if self.split else [whole]
 
+    def outputs(self, scale: Any) -> list[Path]:
+        """The folders that these write."""
+        results = Layout(scale.name).results
+        if not self.split:
+            return [results / self.name]
+        depth = len((results / self.name).parts) + 1
+        return list(dict.fromkeys(Path(*cell.path.parts[:depth]) for cell in self.cells(scale)))
+
     def cells(self, scale: Any) -> list[Cell]:
         """Its cells of training runs, if it has such."""
         if self.label is None:

@@ -29,18 +29,19 @@ class Context(NamedTuple):
 
     store: Store
     parent: str
-    key: dict[str, str]  # tags that tell them from other cells
+    scale: str
     tags: dict[str, str]
     data: dict[str, Any]  # the data card
     example: np.ndarray  # images to try a model on
 
 
 def show_cell(context: Context, cell: Cell) -> bool:
-    """Show a cell; false if it is there already."""
+    """Show a cell; false if it is there already. What it was in a sweep with other settings moves to this one."""
     store = context.store
-    key = context.key | {"stage": cell.stage, "output_hash": cell.hash, "cell": str(cell.path)}
+    key = {"scale": context.scale, "stage": cell.stage, "output_hash": cell.hash, "cell": str(cell.path)}
     there = store.find(key | {"level": "cell"})
-    if [(run.info.status, run.data.tags.get("mlflow.parentRunId")) for run in there] == [("FINISHED", context.parent)]:
+    if [run.info.status for run in there] == ["FINISHED"]:
+        store.nest(there[0], context.parent)
         return False
     store.clear(key)  # what a connection that broke has left, or somebody who deleted a part
     trained = trainings(cell.path)

@@ -37,7 +37,7 @@ class Sweep(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Names the settings; the cells of other settings belong to another sweep."""
+        """Names the settings; cells that came out otherwise with other settings are in another sweep."""
         return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()
 
     def versions(self) -> dict[str, str]:

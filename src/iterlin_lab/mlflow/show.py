@@ -11,7 +11,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.mlflow import place
 from iterlin_lab.mlflow.cell_runs import Context, show_cell
 from iterlin_lab.mlflow.cells import Cell, Sweep
-from iterlin_lab.mlflow.store import Store
+from iterlin_lab.mlflow.store import PARENT, Store
 from iterlin_lab.mlflow.trained import trainings
 
 NOTE = (
@@ -27,7 +27,7 @@ def show(sweep: Sweep) -> Iterator[Cell]:
     context = Context(
         store=store,
         parent=_sweep_run(store, sweep),
-        key={"scale": sweep.scale, "settings": sweep.digest},
+        scale=sweep.scale,
         tags=_provenance(),
         data=json.loads(layout.data_card.read_text()),
         example=np.load(layout.data, allow_pickle=False)["images"][:2].astype(np.float32),
@@ -41,6 +41,7 @@ def show(sweep: Sweep) -> Iterator[Cell]:
             place.remember(known)
             if new:
                 yield cell
+    _clear_empty(store, sweep.scale, but=context.parent)
     path = str(sweep.report)
     if path in versions and known.get(path) != versions[path]:
         store.client.log_artifacts(context.parent, path, "report")
@@ -63,6 +64,13 @@ def _sweep_run(store: Store, sweep: Sweep) -> str:
     if trained:
         store.finish(run, max(training.end for training in trained))
     return run
+
+
+def _clear_empty(store: Store, scale: str, but: str) -> None:
+    """Take away the sweeps whose cells have all moved to the one of the present settings."""
+    for run in store.find({"level": "sweep", "scale": scale}):
+        if run.info.run_id != but and not store.find({PARENT: run.info.run_id}):
+            store.client.delete_run(run.info.run_id)
 
 
 def _provenance() -> dict[str, str]:

@@ -12,6 +12,7 @@ from iterlin_lab.mlflow import place
 from iterlin_lab.mlflow.artifacts import refuse_this_machine
 
 EXPERIMENT = "iterlin"
+PARENT = "mlflow.parentRunId"
 # So that MLflow's page opens on the runs.
 TAGS = {"mlflow.experimentKind": "custom_model_development"}
 
@@ -48,9 +49,14 @@ class Store:
         for model in self.client.search_logged_models([self.experiment_id], _query(tags)):
             self.client.delete_logged_model(model.model_id)
 
+    def nest(self, run: Run, parent: str) -> None:
+        """Put a run, with all that is nested in it, into another one."""
+        if run.data.tags.get(PARENT) != parent:
+            self.client.set_tag(run.info.run_id, PARENT, parent)
+
     def create(self, name: str, tags: Mapping[str, str], start: float | None = None, parent: str | None = None) -> str:
         """A new run, which began at `start` in seconds since 1970, or begins now."""
-        nested = {"mlflow.parentRunId": parent} if parent else {}
+        nested = {PARENT: parent} if parent else {}
         milliseconds = round(1000 * (start or time.time()))
         tags = {key: str(value) for key, value in {**tags, **nested}.items()}
         return self.client.create_run(self.experiment_id, milliseconds, tags, name).info.run_id

@@ -10,6 +10,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.status import status
 from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Cost, Experiment
@@ -111,11 +112,6 @@ def cells_of(scale: Any) -> list[str]:
     return [stage for row in work(scale) for stage in row.stages]
 
 
-def changed_stages() -> list[str]:
-    """The stages that DVC would run now, and those that are affected by them."""
-    return list(status())
-
-
 def make_plan(scale: Any) -> list[dict[str, Any]]:
     """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit.
 
@@ -166,7 +162,8 @@ def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
 
 def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The part of the plan that DVC would run now: all of it if what all cells read has changed."""
-    changed = set(changed_stages())
+    with Asked() as dvc:
+        changed = set(status(dvc))
     if any(name.startswith(("prepare@", "regime@")) for name in changed):
         return rows
     left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]

@@ -1,0 +1,84 @@
+"""Processes with DVC in them, which take one command after another."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, NamedTuple
+
+import iterlin_lab.dvc.attached as attached
+
+_RUNNING: set[subprocess.Popen[str]] = set()
+
+
+class Done(NamedTuple):
+    """A command of DVC: its exit status, what was printed, and the seconds that it took."""
+
+    returncode: int
+    output: str
+    seconds: float
+
+    @property
+    def ran(self) -> bool:
+        """Whether a stage had to run."""
+        return "Running stage" in self.output
+
+
+@contextmanager
+def started(*arguments: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+    """A DVC that ends with this process."""
+    command = (sys.executable, "-m", attached.__name__, *arguments)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **settings) as process:
+        _RUNNING.add(process)
+        yield process
+    _RUNNING.remove(process)
+
+
+def stop() -> None:
+    """End every DVC that runs for us. Its stage ends with it (`iterlin_lab.runs.stopping`)."""
+    for process in list(_RUNNING):
+        process.terminate()
+
+
+class Asked:
+    """DVCs that any number of threads may ask: as many start as are asked at once, since each takes half a second."""
+
+    def __init__(self):
+        self._idle: list[subprocess.Popen[str]] = []
+        self._all = ExitStack()
+
+    def __enter__(self) -> "Asked":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._idle:
+            process.communicate()  # it ends where there are no more commands
+        self._all.close()
+
+    def __call__(self, *words: str, **env: str) -> Done:
+        """What `dvc` with these words does, in an environment that has these settings too."""
+        begin, output, returncode = time.monotonic(), [], None
+        process = self._living()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):  # it was killed
+            print(json.dumps([env, ["--wait-for-lock", *words]]), file=process.stdin, flush=True)
+        for line in process.stdout:
+            if line.startswith(attached.END):
+                self._idle.append(process)
+                returncode = int(line.removeprefix(attached.END))
+                break
+            output.append(line)
+        returncode = process.wait() if returncode is None else returncode
+        return Done(returncode, "".join(output), time.monotonic() - begin)
+
+    def _living(self) -> subprocess.Popen[str]:
+        while self._idle:
+            if (process := self._idle.pop()).poll() is None:
+                return process
+        return self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        return self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT))
