@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 MAX_STEPS = 2**31 - 1  # steps are counted in 32 bits, or with precision float64 in 64
+LARGEST = 2**53
 AUGMENTATIONS = ("flips_and_crops", "shifts")
 
 
@@ -90,7 +91,7 @@ def one_of(kinds: Iterable[type]) -> Any:
 Count = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 PerDecade = Annotated[int, Field(ge=1, le=1000)]
 Steps = Annotated[int, Field(ge=1, lt=MAX_STEPS)]
-ManySteps = Annotated[int, Field(ge=1, lt=2**53)]
+ManySteps = Annotated[int, Field(ge=1, lt=LARGEST)]
 # Far above what anyone asks for, and as much as is planned and traced in seconds.
 Seeds = Annotated[int, Field(ge=2, le=1000)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -120,8 +121,8 @@ class Strict(BaseModel):
     @field_validator("*")
     @classmethod
     def _in_proportion(cls, value: Any) -> Any:
-        """No whole number beyond what steps are counted in: products of such would be no floating-point numbers."""
+        """No whole number that a floating-point number may not hold."""
         numbers = value if isinstance(value, list) else [value]
-        if any(isinstance(number, int) and number > MAX_STEPS for number in numbers):
-            raise ValueError(f"a whole number must be at most {MAX_STEPS}, got {short(value)}")
+        if any(isinstance(number, int) and number > LARGEST for number in numbers):
+            raise ValueError(f"a whole number must be at most {LARGEST}, got {short(value)}")
         return value

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from iterlin_lab.experiments.k_sweep.settings import Scope
@@ -29,11 +30,10 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 def gaps(curves: pd.DataFrame) -> pd.DataFrame:
     """Per finite K and run, the largest gap of the test curve from that of K = 1, from step K on, where T reads it."""
     timed = curves.assign(time=curves["step"])
-    first = timed[timed["K"] == 1]
+    first, later = timed[timed["K"] == 1], timed[(timed["K"] > 1) & np.isfinite(timed["K"])]
     found = [
-        largest_gaps(curve[curve["time"] >= K], first).rename_axis("run").reset_index(name="largest_gap").assign(K=K)
-        for K, curve in timed.groupby("K")
-        if 1 < K < float("inf")
+        largest_gaps(curve, first).rename_axis("run").reset_index(name="largest_gap").assign(K=K)
+        for K, curve in later[later["time"] >= later["K"]].groupby("K")
     ]
     return pd.concat(found) if found else pd.DataFrame(columns=["run", "largest_gap", "K"], dtype=float)
 
