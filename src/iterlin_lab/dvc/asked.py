@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 import iterlin_lab.dvc.attached as attached
+from iterlin_lab.runs.stopping import reap
 
 _RUNNING: set[subprocess.Popen[str]] = set()
 
@@ -81,4 +82,6 @@ class Asked:
         return self._start()
 
     def _start(self) -> subprocess.Popen[str]:
-        return self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT))
+        process = self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT))
+        reap(process)
+        return process

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from subprocess import PIPE, Popen, TimeoutExpired
 
+from iterlin_lab.runs.stopping import reap
+
 PATIENCE = 10  # seconds for the last look, after training
 
 
@@ -22,6 +24,7 @@ def shown_live(name: str) -> Iterator[None]:
     command = [sys.executable, "-m", "iterlin_lab.mlflow.live", name, str(time.time())]
     with Popen(command, stdin=PIPE, text=True, start_new_session=True) as watcher:
         assert watcher.stdin is not None
+        reap(watcher)
         try:
             yield
             watcher.stdin.write("trained\n")  # if it is closed without a word, training has failed

@@ -7,6 +7,7 @@ import errno
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -54,6 +55,11 @@ def _exit_after(event: Callable[[], None]) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def reap(process: subprocess.Popen[str]) -> None:
+    """Whenever it ends, also by a kill, nothing of it is left defunct."""
+    threading.Thread(target=process.wait, daemon=True).start()
 
 
 def explain_failures(name: str) -> None:

@@ -1,0 +1,76 @@
+"""DVCs that take one command after another; and what is left of processes that are killed: nothing."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from iterlin_lab.dvc.asked import Asked
+from iterlin_lab.runs.live import shown_live
+
+
+def children():
+    return set(psutil.Process().children())
+
+
+@pytest.fixture
+def begun():
+    """The processes that have started since."""
+    before = children()
+    return lambda: children() - before
+
+
+def gone(process, within=10.0):
+    """Whether it is not even defunct. (psutil's own waiting would take it away.)"""
+    deadline = time.monotonic() + within
+    while psutil.pid_exists(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not psutil.pid_exists(process.pid)
+
+
+def test_one_process_takes_commands_one_after_another_and_then_ends(begun):
+    with Asked() as dvc:
+        first, second = dvc("version"), dvc("no-such-command")
+        (process,) = begun()
+    assert (first.returncode, second.returncode) == (0, 254)
+    assert "DVC version: " in first.output
+    assert "no-such-command" in second.output
+    assert "DVC version: " not in second.output
+    assert gone(process)
+
+
+def test_as_many_processes_as_are_asked_at_once(begun):
+    with Asked() as dvc, ThreadPoolExecutor(2) as pool:
+        for _ in range(2):
+            done = [answer.result() for answer in [pool.submit(dvc, "version") for _ in range(2)]]
+            assert [one.returncode for one in done] == [0, 0]
+        assert len(begun()) == 2
+
+
+def test_one_that_is_killed_while_it_has_nothing_to_do_is_replaced_and_leaves_nothing_defunct(begun):
+    with Asked() as dvc:
+        dvc("version")
+        (process,) = begun()
+        process.kill()
+        assert gone(process)
+        assert dvc("version").returncode == 0
+
+
+def test_one_that_is_killed_at_work_has_failed(begun):
+    with Asked() as dvc, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(dvc, "version")
+        while not (found := begun()):
+            time.sleep(0.01)
+        (process,) = found
+        process.kill()
+        assert answer.result().returncode == -9
+        assert gone(process)
+
+
+def test_what_shows_training_leaves_nothing_defunct(begun, monkeypatch):
+    monkeypatch.setenv("DVC_STAGE", "sweep@smoke-k_sweep-1")
+    with shown_live("K = 1"):
+        (process,) = begun()
+        process.kill()
+        assert gone(process)
