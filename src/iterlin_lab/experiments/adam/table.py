@@ -83,7 +83,7 @@ def _best(runs: pd.DataFrame) -> float | None:
     by_rate = runs.groupby("learning_rate")  # in rising order
     stable = ~by_rate["outcome"].agg(lambda outcomes: (outcomes == "diverged").any())
     means = by_rate["validation"].mean().round(DIGITS)[stable]
-    return float(means.idxmax()) if len(means) else None  # the first of equals
+    return means.index.to_numpy(float)[means.argmax()] if len(means) else None  # the first of equals
 
 
 def over_evaluations(curves: pd.DataFrame) -> pd.DataFrame:
