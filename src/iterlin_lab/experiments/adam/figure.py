@@ -24,7 +24,7 @@ STYLES = {("gradient", True): "-.", ("Adam", True): ":", ("kept", False): (0, (4
 
 def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 8: test accuracy, and training accuracy of network and proxy; and the accuracy against the tolerance."""
-    figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), width_ratios=(5, 4, 5))
+    figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), width_ratios=(5, 3.6, 5.4))
     _test(panels[0], tables["adam_curves"])
     _train(panels[1], tables["adam_phases"])
     _ends(panels[2], tables["adam"])
@@ -71,13 +71,17 @@ def _ends(axes: Axes, table: pd.DataFrame) -> None:
         method, K, tolerance = row["method"], row["K"], row["tolerance"]
         mean, low, high = (row[f"network_final_{part}"] for part in ("mean", "low", "high"))
         axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=_colour(K, tolerance), capsize=2.5)
-        period = "K = 1" if K == 1 else "large K"
-        labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else f"β =\n{tolerance:g}")
+        period = "K = 1" if K == 1 else "K ≫ 1"
+        labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else _power(tolerance))
     axes.set_xticks(range(len(rows)), labels, fontsize=7)
     axes.set_xlim(-0.5, len(rows) - 0.5)
-    axes.set_xlabel("lazy problems solved better →", loc="right")
+    axes.set_xlabel("tolerance β, lazy problems solved better →", loc="right")
     axes.set_ylabel("test accuracy at the end (%)")
     percent(axes)
+
+
+def _power(tolerance: float) -> str:
+    return f"$10^{{{round(np.log10(tolerance))}}}$" if np.log10(tolerance).is_integer() else f"{tolerance:g}"
 
 
 FIGURES = {"adam": solved}
