@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 
 from iterlin_lab import commands
-from iterlin_lab.config import load
+from iterlin_lab.config import ParamsError, load
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.experiments.experiment import Built
 from iterlin_lab.planning import device_plan
@@ -60,7 +60,7 @@ def test_the_papers_preset_takes_at_most_100_hours_of_an_h100_likely():
     assert "not run on such a device" in text
     assert "1500 GPU-hours" in text
     last = next(line for line in text.splitlines() if line.startswith("all"))
-    assert last.split()[-4:-2] == [str(round(sum(times) / 3600)), "h"]
+    assert last.split()[-4:-2] == [f"{sum(times) / 3600:.1f}", "h"]
 
 
 def recipe(period, solver="flow", num_steps=10**8):
@@ -86,7 +86,8 @@ def test_a_step_that_moves_more_than_it_computes_takes_the_time_of_the_memory():
             scale = PAPER.model_copy(update={"precision": precision})
             step = device_plan.Step(scale, DEVICES[name], "cifar10", count)
             of_step[name, precision] = step.gradient(LENET.net, 256, lazy=True, fixed=False)
-    assert of_step["h100", "float32"] == of_step["h200", "float32"] == 256 * count(LENET).linearised / (0.4 * 67e12)
+    computed = 256 * count(LENET).linearised / (0.4 * 67e12)
+    assert of_step["h100", "float32"] == of_step["h200", "float32"] == pytest.approx(computed)
     assert of_step["h100", "bfloat16"] / of_step["h200", "bfloat16"] == pytest.approx(4.8 / 3.35)
 
 
@@ -104,3 +105,15 @@ def test_an_unknown_device_is_one_line(monkeypatch):
     monkeypatch.setattr(commands, "repair_files", lambda: None)
     with pytest.raises(SystemExit, match=r"^there is no device 'tpu', but h100, h200, a100, rtx3090$"):
         commands.main()
+
+
+@pytest.mark.parametrize(
+    ("section", "key"), [("batches", "ratio"), ("kernel_limit", "dimension"), ("k_sweep", "num_seeds")]
+)
+@pytest.mark.parametrize("digits", [20, 400])
+def test_a_number_out_of_proportion_is_one_line_that_names_its_key(tmp_path, section, key, digits):
+    path = tmp_path / "params.yaml"
+    own = f"scale:\n  <<: *smoke\n  {section}: {{<<: *smoke-{section}, {key}: {'9' * digits}}}\n"
+    path.write_text((ROOT / "params.yaml").read_text().split("\nscale:")[0] + "\n" + own)
+    with pytest.raises(ParamsError, match=rf"^.*params\.yaml: scale\.{section}\.{key}: [^\n]*$"):
+        load(path)

@@ -158,9 +158,15 @@ def table(found: list[Slice], device: Device) -> str:
     lines, so_far = [], Bounds(0, 0)
     for one in found:
         so_far = Bounds.sum(iter([so_far, one.seconds]))
-        times = [in_units(seconds / 3600) for seconds in (*one.seconds, so_far.likely)]
+        times = map(_gpu_hours, (*one.seconds, so_far.likely))
         lines.append((one.name, one.runs or "", one.machine, *times))
-    lines.append(("all", sum(one.runs for one in found), "", *(in_units(each / 3600) for each in so_far), ""))
+    lines.append(("all", sum(one.runs for one in found), "", *map(_gpu_hours, so_far), ""))
     names = ("experiment", "runs", "on", "likely", "at most", "likely so far")
     drawn = tabulate(lines, names, colalign=("left", "right", "left", *("right",) * 3), disable_numparse=True)
     return f"{device.title} ({device.source})\n\n{drawn}\n\n{ASSUMED}"
+
+
+def _gpu_hours(seconds: float) -> str:
+    """In hours, by which devices are paid; where these are too many to be read, in other units."""
+    hours = seconds / 3600
+    return f"{hours:.1f} h" if hours < 1000 else in_units(hours)

@@ -22,7 +22,7 @@ def operations(scale: Scope) -> float:
     shape = {"input_shape": data.image_shape, "num_classes": data.num_classes}
     model = eqx.filter_eval_shape(build, **scale.net.model_dump(), **shape, key=jax.random.key(0))
     layers = eqx.filter_eval_shape(
-        lambda model, x: model.activations(x), model, jax.ShapeDtypeStruct(data.image_shape, jnp.float32)
+        lambda model, x: model.activations(x), model, jax.ShapeDtypeStruct(data.image_shape, jnp.result_type(float))
     )
     features = sum(math.prod(layer.shape) for layer in layers)
     iterations = len(scale.probes.strengths) * scale.probes.max_iterations
