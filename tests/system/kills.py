@@ -6,7 +6,8 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import psutil
 
@@ -72,7 +73,14 @@ def kill_both(process: subprocess.Popen[str], rng: random.Random) -> None:
     os.killpg(process.pid, signal.SIGKILL)
 
 
-KINDS: dict[str, Callable[[subprocess.Popen[str], random.Random], None]] = {
+def kill_any(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """The command, or any process that it has started."""
+    with suppress(psutil.NoSuchProcess):
+        rng.choice([psutil.Process(process.pid), *below(process)]).kill()
+
+
+Kinds = Mapping[str, Callable[[subprocess.Popen[str], random.Random], None]]
+KINDS: Kinds = {
     "dvc": kill_dvc,
     "trainer": kill_trainer,
     "both": kill_both,
@@ -80,18 +88,22 @@ KINDS: dict[str, Callable[[subprocess.Popen[str], random.Random], None]] = {
 
 
 def until_it_ends(
-    begin: Callable[[], subprocess.Popen[str]], longest: float, at_most: int, rng: random.Random
+    begin: Callable[[], subprocess.Popen[str]],
+    longest: float,
+    at_most: int,
+    rng: random.Random,
+    kinds: Kinds = KINDS,
 ) -> Counter[str]:
     """Kill it at random moments, at most so many times, until it has come to its end. The kills, by kind."""
     done: Counter[str] = Counter()
     while True:
-        kind = rng.choice(list(KINDS))
+        kind = rng.choice(list(kinds))
         process = begin()
         try:
             output, _ = process.communicate(timeout=rng.uniform(0, longest) if done.total() < at_most else ENOUGH)
         except subprocess.TimeoutExpired:
             assert done.total() < at_most, f"it does not end\n{os.popen('ps axf').read()}"
-            KINDS[kind](process, rng)
+            kinds[kind](process, rng)
             process.communicate(timeout=ENOUGH)
             done[kind] += 1
         else:
