@@ -83,7 +83,7 @@ def _best(runs: pd.DataFrame, margin: float) -> Evidence | None:
     finite = {name: values for name, values in differences.items() if np.isfinite(values).all()}
     if len(finite) < len(differences) or len(table) < MIN_RUNS:
         return None
-    evidence = equivalent(finite, margin)
+    evidence = equivalent(finite, margin, unit="log ratio")
     return evidence and evidence._replace(text=_text(table, "best test RMSE in a block"))
 
 
