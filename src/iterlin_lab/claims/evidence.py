@@ -18,7 +18,7 @@ MIN_RUNS = 5
 
 
 class Evidence(NamedTuple):
-    """p-values for a claim and for its opposite, and what they rest on, in words and where it can be drawn in numbers."""
+    """p-values for a claim and for its opposite, and what they rest on, in words and in numbers."""
 
     p_for: float
     p_against: float
