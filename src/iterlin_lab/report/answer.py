@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     caveat: str
 
 
-def sentence(claim: str, claims: Claims, whether: str, holds: str, fails: str, numbers: str = "") -> str:
+def sentence(claim: str, claims: Claims, whether: str, holds: str, fails: str, *numbers: str) -> str:
     """What the verdict on a claim says: that it `holds`, that it `fails`, or that `whether` it does is open.
 
     `numbers` are put beside any verdict.
@@ -42,7 +42,7 @@ def sentence(claim: str, claims: Claims, whether: str, holds: str, fails: str, n
         NOT_APPLICABLE: f"These runs cannot show whether {whether}",
     }[verdict]
     found = "; ".join(
-        filter(None, (numbers, farthest(claims[claim].get("effects", ())), f"[{claim}](#claims): **{verdict}**"))
+        filter(None, (*numbers, farthest(claims[claim].get("effects", ())), f"[{claim}](#claims): **{verdict}**"))
     )
     return f"{said} ({found})."
 

@@ -29,7 +29,8 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
     table = tables["k_sweep"]
     frequent = table[(table["K"] > 1) & (table["K"] <= LIMIT)]
     fitted = frequent["fitted"] == frequent["runs"]
-    left_out = f", without {', '.join(named(K=K) for K in frequent['K'][~fitted])}, which did not always fit in time"
+    left_out = ", ".join(named(K=K) for K in frequent["K"][~fitted])
+    note = f"without {left_out}, which did not always fit in time" if left_out else ""
     sentences = [
         sentence(
             "E-SWEEP-1",
@@ -37,7 +38,8 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "up to K = 10⁴ steps between feature updates a network generalises as with K = 1",
             "With up to K = 10⁴ steps between feature updates a network is within a point of K = 1, gradient descent",
             "With some K up to 10⁴ a network is more than a point from K = 1, gradient descent",
-            _against(table, frequent["K"][fitted].max(), NETWORK) + ("" if fitted.all() else left_out),
+            _against(table, frequent["K"][fitted].max(), NETWORK),
+            note,
         ),
         sentence(
             "E-SWEEP-3",
