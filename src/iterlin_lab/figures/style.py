@@ -59,6 +59,7 @@ def percent(axes: Axes) -> None:
 
 def save(figure: Figure, stem: Path) -> None:
     """Write a figure as SVG, in which text is text, and PNG, without dates."""
-    figure.savefig(path := stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    path = stem.with_suffix(".svg")
+    figure.savefig(path, dpi="figure", metadata={"Date": None, "Creator": None})  # of the parts that are pictures
     path.write_text(path.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS), encoding="utf-8")
     figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})

@@ -45,6 +45,7 @@ def html(text: str, figures: Path) -> str:
     parser.add_render_rule("table_open", _scrolling)
     parser.add_render_rule("table_close", lambda *_: "</table>\n</div>\n")
     tokens = parser.parse(text)
+    _align(tokens)
     headings = _named(tokens)
     body, drawings = parser.renderer.render(tokens, parser.options, {}), Drawings()
     body = IMAGE.sub(lambda found: drawings.put(figures / found[1], found[2]), body)
@@ -59,6 +60,13 @@ def html(text: str, figures: Path) -> str:
 def _scrolling(*_: Any) -> str:
     """A table that is wider than the page scrolls by itself, also by the keyboard."""
     return '<div class="wide" tabindex="0">\n<table>\n'
+
+
+def _align(tokens: Sequence[Token]) -> None:
+    """Say with the letter of a class on which side the texts of a cell are."""
+    for token in tokens:
+        if token.type in ("th_open", "td_open") and "style" in token.attrs:
+            token.attrSet("class", str(token.attrs.pop("style")).removeprefix("text-align:")[0])
 
 
 def _named(tokens: Sequence[Token]) -> dict[str, str]:
