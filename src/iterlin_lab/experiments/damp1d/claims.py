@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, equivalent, in_most, trend
-from iterlin_lab.experiments.damp1d.table import deepest
+from iterlin_lab.experiments.damp1d.depths import deepest
 from iterlin_lab.report.names import named
 
 BLOCKS = 10
