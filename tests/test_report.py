@@ -22,7 +22,7 @@ from iterlin_lab.report.drawings import relative
 from iterlin_lab.report.headings import anchors
 from iterlin_lab.report.page import html
 from iterlin_lab.statistics import interval
-from tests.whole import scopes
+from tests.whole import FAMILIES, scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
 
@@ -111,7 +111,7 @@ def test_the_answer_follows_the_verdicts(verdict):
     open_ones = [text for text in answer.sentences if text.startswith("These runs")]
     assert len(open_ones) == (0 if verdict in (YES, NO) else 3)
     assert "without K = 1e4, which did not always fit in time" in answer.sentences[0]
-    assert "72.0 % with 0 feature updates at K = ∞, 84.0 % at K = 1" in answer.sentences[2]
+    assert "72.0 % after 0 feature updates with K = ∞, 84.0 % with K = 1" in answer.sentences[2]
     assert "%" not in answer.sentences[1]
     assert "not CIFAR-10" in answer.caveat
 
@@ -126,7 +126,12 @@ def test_supported_and_contradicted_answers_are_opposites():
     assert not set(said[YES]) & set(said[NO])
     assert "within a point" in said[YES][0]
     assert "more than a point" in said[NO][0]
-    assert "is not a point worse" in said[NO][1]
+    assert "is not a point below" in said[NO][1]
+
+
+def test_every_claim_has_a_source_with_a_name():
+    judged = {one.id: claim(YES, source=one.source) for family in FAMILIES.values() for one in family.claims}
+    assert f"| {len(judged)} |" in opening([], "150 digits", judged)
 
 
 def test_the_question_is_asked_where_an_experiment_answers_it():
