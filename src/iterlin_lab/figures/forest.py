@@ -92,7 +92,7 @@ def _axis(axes: Axes, lines: float) -> None:
     low, high = axes.get_xlim()
     axes.set_xticks([tick for tick in TICKS if low <= tick <= high])
     axes.set_xticks([], minor=True)
-    axes.xaxis.set_major_formatter(lambda tick, _: f"{tick:+.0f}" if tick else "0")
+    axes.xaxis.set_major_formatter(lambda tick, _: f"{tick:+.0f}".replace("-", "−") if tick else "0")
     axes.set_xlim(low, high)
     axes.tick_params(labelsize=TEXT)
     axes.spines["left"].set_visible(False)
