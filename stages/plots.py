@@ -1,5 +1,6 @@
-"""From tables to figures, and to what `dvc plots show` draws."""
+"""From tables and verdicts to figures, and to what `dvc plots show` draws."""
 
+import json
 from pathlib import Path
 
 import matplotlib as mpl
@@ -7,8 +8,9 @@ import pandas as pd
 
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
+from iterlin_lab.figures import forest
 from iterlin_lab.figures.kept import Tables, draw_figure
-from iterlin_lab.figures.style import SETTINGS
+from iterlin_lab.figures.style import SETTINGS, save
 from iterlin_lab.figures.vega import coloured
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
@@ -24,6 +26,8 @@ def main() -> None:
         for experiment in chosen(scale):
             for name, draw in experiment.figures.items():
                 draw_figure(folder, name, draw, layout.tables)
+        if figure := forest.forest(json.loads(layout.evidence.read_text())):
+            save(figure, folder / forest.NAME)
     with whole_folder(layout.report / "plots") as folder:
         for name, table in plotted(layout.tables).items():
             table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")

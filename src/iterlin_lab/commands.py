@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 from iterlin_lab.config import Scale, read_scale
@@ -26,8 +27,9 @@ from iterlin_lab.runs.workers import prepare_jax
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
+    parser.add_argument("--version", action="version", version=f"iterlin {version('iterlin')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for run in (check, plan, repro, check_report, history, sync):
+    for run in (check, doctor, plan, repro, check_report, history, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
         if run is plan:
@@ -45,6 +47,17 @@ def main() -> None:
 def check(scale: Scale) -> None:
     """validate params.yaml, without computing anything"""
     print(f"params.yaml is valid; the scale is {scale.name}")
+
+
+def doctor(scale: Scale) -> None:
+    """say what this machine has of what the pipeline needs, what is wrong, and the remedy"""
+    from iterlin_lab.planning.doctor import examine
+
+    wrong = 0
+    for finding in examine(scale):
+        print(finding, flush=True)
+        wrong += bool(finding.remedy)
+    sys.exit(1 if wrong else 0)
 
 
 def plan(scale: Scale, device: str | None = None) -> None:

@@ -8,8 +8,11 @@ import pandas as pd
 from iterlin_lab.claims.verdicts import judge_all
 from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
+from iterlin_lab.report.answer import opening
 from iterlin_lab.report.claims import claims_section
-from iterlin_lab.report.setting import setting
+from iterlin_lab.report.headings import anchors
+from iterlin_lab.report.method import METHOD
+from iterlin_lab.report.setting import in_one_line, setting
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -30,10 +33,14 @@ def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[
     """The text of the report."""
     experiments = chosen(scale)
     solver = "".join(experiment.training(scale, regime) for experiment in experiments)
+    answers = [answer for experiment in experiments for answer in experiment.answer(scale, tables, claims)]
+    texts = [text for experiment in experiments for text in experiment.section(scale, tables)]
     sections = [
         f"# Iterative linearisation: the `{scale.name}` scale",
+        opening(answers, in_one_line(scale, data), claims),
+        METHOD,
         setting(scale, data, regime, solver, tables),
-        claims_section(scale.name, claims, Layout(scale.name).history),
-        *(text for experiment in experiments for text in experiment.section(scale, tables)),
+        claims_section(scale.name, claims, Layout(scale.name).history, anchors(texts)),
+        *texts,
     ]
     return "\n\n".join(sections) + "\n"

@@ -33,24 +33,6 @@ def test_an_archive_needs_git_init_alone(clone):
     assert clone.run("dvc", "status").stdout.strip() == "Data and pipelines are up to date."
 
 
-@pytest.mark.parametrize(
-    "without",
-    [
-        ("env", "HOME=/proc/nowhere"),
-        ("unshare", "--map-root-user", "--net"),
-        ("sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh"),
-    ],
-    ids=["a home that can be written", "a network", "memory"],
-)
-def test_what_is_lost_is_computed_again_without(clone, without):
-    before = clone.bytes_below("reports/smoke")
-    for name in ("results/smoke/staircase", "reports/smoke", ".cache/runs", ".dvc/cache"):
-        shutil.rmtree(clone.folder / name)
-    done = clone.run(*without, "iterlin", "repro")
-    assert "Traceback" not in done.stderr
-    assert clone.bytes_below("reports/smoke") == before
-
-
 def test_another_owner_is_one_line_with_the_remedy_of_git(clone):
     done = clone.run("iterlin", "repro", check=False, GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
     assert done.returncode == 1

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from iterlin_lab.claims.effects import POINTS, Effect, effects
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import interval, p_above, p_below, p_more, p_trend, within
 
@@ -17,11 +18,12 @@ MIN_RUNS = 5
 
 
 class Evidence(NamedTuple):
-    """p-values for a claim and for its opposite, and what they rest on in words."""
+    """p-values for a claim and for its opposite, and what they rest on, in words and in numbers."""
 
     p_for: float
     p_against: float
     text: str
+    effects: tuple[Effect, ...] = ()
 
 
 class Claim(NamedTuple):
@@ -73,16 +75,19 @@ def below(values: pd.Series | None, margin: float) -> Evidence | None:
     """The mean difference is negative; the opposite is that it is no larger than the margin."""
     if values is None:
         return None
-    return Evidence(p_below(values, 0), p_above(values, -margin), f"difference {points(values)}")
+    return Evidence(p_below(values, 0), p_above(values, -margin), f"difference {points(values)}", effects({"": values}))
 
 
-def equivalent(differences: Mapping[str, pd.Series], margin: float, note: str = "") -> Evidence | None:
+def equivalent(
+    differences: Mapping[str, pd.Series], margin: float, note: str = "", unit: str = POINTS
+) -> Evidence | None:
     """All mean differences lie within ± margin (two one-sided tests each); the opposite is that one lies outside."""
     if not differences:
         return None
     inside, outside = zip(*(within(d, -margin, margin) for d in differences.values()), strict=True)
     text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
-    return Evidence(max(inside), min(1, len(differences) * min(outside)), text + note)
+    p_outside = min(1, len(differences) * min(outside))
+    return Evidence(max(inside), p_outside, text + note, effects(differences, unit))
 
 
 def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
@@ -91,7 +96,8 @@ def apart(gaps: Mapping[str, pd.Series], margin: float) -> Evidence | None:
         return None
     p_near = max(p_below(gap, margin) for gap in gaps.values())
     p_far = min(1, len(gaps) * min(p_above(gap, margin) for gap in gaps.values()))
-    return Evidence(p_near, p_far, "largest gap " + "; ".join(f"{name}: {points(gap)}" for name, gap in gaps.items()))
+    text = "; ".join(f"{name}: {points(gap)}" for name, gap in gaps.items())
+    return Evidence(p_near, p_far, f"largest gap {text}", effects(gaps))
 
 
 def any_diverged(*tables: pd.DataFrame) -> bool:
@@ -105,7 +111,8 @@ def some_above(differences: Mapping[str, pd.Series], margin: float) -> Evidence 
         return None
     p_one = min(1, len(differences) * min(p_above(d, 0) for d in differences.values()))
     text = "; ".join(f"{name}: {points(d)}" for name, d in differences.items())
-    return Evidence(p_one, max(p_below(d, margin) for d in differences.values()), text)
+    p_all = max(p_below(d, margin) for d in differences.values())
+    return Evidence(p_one, p_all, text, effects(differences))
 
 
 def trend(values: pd.DataFrame | None, text: str) -> Evidence | None:

@@ -58,7 +58,9 @@ def _tested(claim: Claim, runs: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = claim._asdict()
     del row["test"]
     if isinstance(found, Evidence):
-        return row | {"evidence": found.text, "p_for_alone": found.p_for, "p_against_alone": found.p_against}
+        numbers = {"p_for_alone": found.p_for, "p_against_alone": found.p_against}
+        drawn = [effect._asdict() for effect in found.effects]
+        return row | {"evidence": found.text} | numbers | ({"effects": drawn} if drawn else {})
     missing = f"the runs that it needs are missing, or did not all reach their own end{_diverged(runs)}"
     return row | {"verdict": NOT_APPLICABLE, "evidence": found or missing}
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
     import iterlin_lab.claims.evidence
+    import iterlin_lab.report.answer
 
 SMALL = 5e-4  # seconds of a step of networks on one or two inputs; seen are half of that
 
@@ -176,6 +177,13 @@ class Experiment:
         """What the report says of it."""
         write = self._part("section", "section")
         return [write(self.of(scale), tables)] if write else []
+
+    def answer(
+        self, scale: Any, tables: Mapping[str, "pandas.DataFrame"], claims: Mapping[str, dict[str, Any]]
+    ) -> list["iterlin_lab.report.answer.Answer"]:
+        """What it answers to the question of the report."""
+        write = self._part("section", "answer")
+        return [write(self.of(scale), tables, claims)] if write else []
 
     def training(self, scale: Any, regime: dict) -> str:
         """What it adds to the description of training in the report."""

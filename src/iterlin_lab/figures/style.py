@@ -24,9 +24,11 @@ SETTINGS: Any = {
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "savefig.dpi": 160,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "iterlin",
 }
+
+FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"  # of one width, so that texts keep their places
 
 
 def colour(K: float) -> tuple[float, float, float, float] | str:
@@ -56,6 +58,8 @@ def percent(axes: Axes) -> None:
 
 
 def save(figure: Figure, stem: Path) -> None:
-    """Write a figure as SVG and PNG, without dates."""
-    figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    """Write a figure as SVG, in which text is text, and PNG, without dates."""
+    path = stem.with_suffix(".svg")
+    figure.savefig(path, dpi="figure", metadata={"Date": None, "Creator": None})  # of the parts that are pictures
+    path.write_text(path.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS), encoding="utf-8")
     figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})

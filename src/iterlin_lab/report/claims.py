@@ -1,22 +1,31 @@
 """What the sources claim, and the verdicts."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import drawn, group
 from iterlin_lab.claims.history import changes, in_words
 from iterlin_lab.claims.verdicts import INCONCLUSIVE, LEVEL, VERDICTS
+from iterlin_lab.report.answer import counts
 from iterlin_lab.statistics import POWER
 
 
-def claims_section(scale: str, claims: dict[str, dict[str, Any]], history: Path) -> str:
-    """A row a claim, with how often its verdict changed in the reports of the past, if there are any."""
+def claims_section(
+    scale: str, claims: dict[str, dict[str, Any]], history: Path, links: Mapping[str, str] | None = None
+) -> str:
+    """A row a claim, with how often its verdict changed in the reports of the past, if there are any.
+
+    `links` lead to the sections of experiments, by what their claims are called.
+    """
+    links = links or {}
     past = pd.read_csv(history) if history.exists() else None
     rows = pd.DataFrame(
         {
-            "id": list(claims),
+            "id": [_linked(name, group(name), links) for name in claims],
             "claim": [f"{claim['statement']} ({claim['source']}: {claim['paper']})" for claim in claims.values()],
             "verdict": list(map(_verdict, claims.values())),
             "evidence (accuracies in points, 95 %)": [claim["evidence"] for claim in claims.values()],
@@ -36,7 +45,25 @@ which is nearer, corrected (Holm) for the claims of its experiment, which gives 
 Claims and settings are written down before any run with the `seed` of the `{scale}` scale (see params.yaml), and are
 settled on runs with other seeds, which no verdict uses. {_past(scale, past)}
 
-{rows.to_markdown(index=False, disable_numparse=True)}"""
+{counts(claims, "experiment", lambda name: _linked(group(name), group(name), links))}
+
+{_figure(claims)}{rows.to_markdown(index=False, disable_numparse=True)}"""
+
+
+def _linked(text: str, name: str, links: Mapping[str, str]) -> str:
+    return f"[{text}]({links[name]})" if name in links else text
+
+
+def _figure(claims: dict[str, dict[str, Any]]) -> str:
+    """The figure of the claims that have an effect in points of accuracy, and how many have none."""
+    if not (number := len(drawn(claims))):
+        return ""
+    return f"""![Effects, margins and verdicts of {number} claims](figures/claims.svg)
+
+*Means and 95 % intervals of the {number} claims with an effect in points of accuracy, and margins in grey. The other
+{len(claims) - number} claims are in the table alone: they are on exponents, ratios, trends or shares, or lack runs.*
+
+"""
 
 
 def _verdict(claim: dict[str, Any]) -> str:

@@ -1,10 +1,20 @@
 """The report as one page that needs no other file."""
 
 import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
+from iterlin_lab.report.drawings import Drawings
+from iterlin_lab.report.headings import slug
+
+IMAGE = re.compile(r'<img src="figures/([^"]+\.svg)" alt="([^"]*)" ?/>')
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -12,17 +22,18 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ max-width: 70rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; }}
-h1, h2 {{ line-height: 1.2; }}
-table {{ border-collapse: collapse; font-size: 0.8rem; display: block; overflow-x: auto; }}
-th, td {{ padding: 0.2rem 0.45rem; border-bottom: 1px solid #ddd; text-align: left; }}
-[style*="right"], td:first-child {{ white-space: nowrap; }}
-svg {{ max-width: 100%; height: auto; }}
-code {{ background: #f3f3f3; padding: 0 0.2rem; }}
+{style}
 </style>
 </head>
 <body>
+<nav aria-label="Contents">
+<ol>
+{contents}
+</ol>
+</nav>
+<main>
 {body}
+</main>
 </body>
 </html>
 """
@@ -30,20 +41,41 @@ code {{ background: #f3f3f3; padding: 0 0.2rem; }}
 
 def html(text: str, figures: Path) -> str:
     """The report as a page that needs no other file: figures are drawn in it."""
-    body = MarkdownIt("commonmark").enable("table").render(text)
-    title = text.splitlines()[0].removeprefix("# ").replace("`", "")
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.add_render_rule("table_open", _scrolling)
+    parser.add_render_rule("table_close", lambda *_: "</table>\n</div>\n")
+    tokens = parser.parse(text)
+    _align(tokens)
+    headings = _named(tokens)
+    body, drawings = parser.renderer.render(tokens, parser.options, {}), Drawings()
+    body = IMAGE.sub(lambda found: drawings.put(figures / found[1], found[2]), body)
     return PAGE.format(
-        title=title, body=re.sub(r'<img src="figures/([a-z_]+)\.svg" alt="([^"]*)" ?/>', _inline(figures), body)
+        title=text.splitlines()[0].removeprefix("# ").replace("`", ""),
+        style=(files("iterlin_lab.report") / "page.css").read_text(encoding="utf-8") + drawings.css,
+        contents="\n".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in headings.items()),
+        body=body,
     )
 
 
-def _inline(figures: Path):
-    def svg(match: re.Match) -> str:
-        name, alt = match.groups()
-        drawing = (figures / f"{name}.svg").read_text(encoding="utf-8")
-        drawing = drawing[drawing.index("<svg") :]
-        # Names inside a drawing would clash with those of the next one on the same page.
-        drawing = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", drawing)
-        return drawing.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
+def _scrolling(*_: Any) -> str:
+    """A table that is wider than the page scrolls by itself, also by the keyboard."""
+    return '<div class="wide" tabindex="0">\n<table>\n'
 
-    return svg
+
+def _align(tokens: Sequence[Token]) -> None:
+    """Say with the letter of a class on which side the texts of a cell are."""
+    for token in tokens:
+        if token.type in ("th_open", "td_open") and "style" in token.attrs:
+            token.attrSet("class", str(token.attrs.pop("style")).removeprefix("text-align:")[0])
+
+
+def _named(tokens: Sequence[Token]) -> dict[str, str]:
+    """Give every heading the id that links have, and return the titles of sections by these."""
+    found = {}
+    for heading, content in pairwise(tokens):
+        if heading.type == "heading_open":
+            title = content.content.replace("`", "")
+            heading.attrSet("id", name := slug(title))
+            if heading.tag == "h2":
+                found[name] = title
+    return found

@@ -7,6 +7,12 @@ import pandas as pd
 from iterlin_lab.settings.shared import Shared
 
 
+def in_one_line(scale: Shared, data: dict) -> str:
+    """The training data and the network, without their details."""
+    size = "×".join(map(str, data["image_shape"][:2]))
+    return f"{scale.data.num_train} training examples of `{data['name']}` of {size} pixels, and a `{scale.net.name}`"
+
+
 def setting(scale: Shared, data: dict, regime: dict, solver: str, tables: Mapping[str, pd.DataFrame]) -> str:
     """Data, network, training (with which `solver`, in words) with the form of its phases, and the rule for η."""
     sizes, net, training = scale.data, scale.net, scale.training

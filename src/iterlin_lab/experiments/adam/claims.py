@@ -7,6 +7,7 @@ non-inferiority) is more than a point below.
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import Claim, Evidence, Family, any_diverged, equivalent, paired, points
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
@@ -43,7 +44,8 @@ def _solved_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     difference = _difference(solved, descent := _of_one(runs, "descent"))
     if difference is None or not ends.all():
         return None
-    return Evidence(p_below(difference, -margin), p_above(difference, -margin), _text(difference, descent))
+    text, found = _text(difference, descent), effects({"": difference})
+    return Evidence(p_below(difference, -margin), p_above(difference, -margin), text, found)
 
 
 def _adam_not_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -51,7 +53,8 @@ def _adam_not_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     difference = _difference(adam, descent)
     if difference is None:
         return None
-    return Evidence(p_above(difference, -margin), p_below(difference, -margin), _text(difference, adam, descent))
+    text, found = _text(difference, adam, descent), effects({"": difference})
+    return Evidence(p_above(difference, -margin), p_below(difference, -margin), text, found)
 
 
 def _alike_if_kept(runs: pd.DataFrame, margin: float) -> Evidence | None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, equivalent, in_most, trend
-from iterlin_lab.experiments.damp1d.table import deepest
+from iterlin_lab.experiments.damp1d.depths import deepest
 from iterlin_lab.report.names import named
 
 BLOCKS = 10
@@ -83,7 +83,7 @@ def _best(runs: pd.DataFrame, margin: float) -> Evidence | None:
     finite = {name: values for name, values in differences.items() if np.isfinite(values).all()}
     if len(finite) < len(differences) or len(table) < MIN_RUNS:
         return None
-    evidence = equivalent(finite, margin)
+    evidence = equivalent(finite, margin, unit="log ratio")
     return evidence and evidence._replace(text=_text(table, "best test RMSE in a block"))
 
 

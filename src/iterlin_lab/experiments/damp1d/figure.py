@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iterlin_lab.data.quintic import quintic
-from iterlin_lab.experiments.damp1d.table import deepest
+from iterlin_lab.experiments.damp1d.depths import deepest
 from iterlin_lab.figures.style import damping_colour
 
 Tables = Mapping[str, pd.DataFrame]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from iterlin_lab.experiments.damp1d.depths import deepest
 from iterlin_lab.experiments.damp1d.settings import Damp1D, Scope
-from iterlin_lab.experiments.damp1d.table import deepest
 from iterlin_lab.report.names import named
 from iterlin_lab.report.tables import markdown_table
 

@@ -27,11 +27,6 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
     }
 
 
-def deepest(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of the experiment's own network: the other one has fewer layers."""
-    return rows[rows["depth"] == rows["depth"].max()]
-
-
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """A row a way to damp: λ, and the part of each step that is taken, for each number of hidden layers.
 

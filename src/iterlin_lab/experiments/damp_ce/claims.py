@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import Claim, Evidence, Family, paired, points, trend
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
@@ -42,7 +43,8 @@ def _early(runs: pd.DataFrame, margin: float) -> Evidence | str | None:
     if (soon := int((switched["phases"] <= switched["after"]).sum())) > 0:
         return f"{soon} of {len(switched)} runs fitted before λ changed ({text})"
     p_for, p_against = p_above(difference, margin), p_below(difference, margin)
-    return Evidence(p_for, p_against, f"early minus late {points(difference)}; {text}")
+    found = effects({"early minus late": difference})
+    return Evidence(p_for, p_against, f"early minus late {points(difference)}; {text}", found)
 
 
 def _mirrored(runs: pd.DataFrame, margin: float) -> Evidence | None:

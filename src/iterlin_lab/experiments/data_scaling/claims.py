@@ -12,12 +12,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, below, equivalent, estimate, finite, points
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
 
 LIMIT, LARGE, LAZY = 1e7, 1e8, np.inf
 POINT, SLOPE = 0.01, 0.05
+EXPONENT = "exponent"
 
 
 def _at(runs: pd.DataFrame, K: float) -> pd.DataFrame:
@@ -46,7 +48,7 @@ def _same_rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """No evidence also if a single K up to the limit has runs that did not fit: the claim is on all of them."""
     found = {name: _mean(runs, own, "slope_difference") for name, own in finite(runs, LIMIT).items()}
     whole = {name: difference for name, difference in found.items() if difference is not None}
-    evidence = equivalent(whole, margin) if len(whole) == len(found) else None
+    evidence = equivalent(whole, margin, unit=EXPONENT) if len(whole) == len(found) else None
     return evidence and evidence._replace(text=_slopes(runs, whole))
 
 
@@ -54,7 +56,8 @@ def _flatter(runs: pd.DataFrame, margin: float, K: float) -> Evidence | None:
     difference = _mean(runs, _at(runs, K), "slope_difference")
     if difference is None:
         return None
-    return Evidence(p_above(difference, 0), p_below(difference, margin), _slopes(runs, {named(K=K): difference}))
+    found = {named(K=K): difference}
+    return Evidence(p_above(difference, 0), p_below(difference, margin), _slopes(runs, found), effects(found, EXPONENT))
 
 
 def _slopes(runs: pd.DataFrame, differences: dict[str, pd.Series]) -> str:
@@ -70,11 +73,11 @@ def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     table = _by_size(runs, _at(runs, LAZY), "difference")
     if table is None:
         return None
-    differences = [table[n] for n in table]
-    p_all = max(p_below(values, 0) for values in differences)
-    p_one = min(p_above(values, -margin) for values in differences)
-    text = "; ".join(f"n = {values.name}: {points(values)}" for values in differences)
-    return Evidence(p_all, min(1, len(differences) * p_one), text)
+    differences = {f"n = {n}": table[n] for n in table}
+    p_all = max(p_below(values, 0) for values in differences.values())
+    p_one = min(p_above(values, -margin) for values in differences.values())
+    text = "; ".join(f"{name}: {points(values)}" for name, values in differences.items())
+    return Evidence(p_all, min(1, len(differences) * p_one), text, effects(differences))
 
 
 def _large_below(runs: pd.DataFrame, margin: float) -> Evidence | None:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import within
 
@@ -36,7 +37,7 @@ def _rate(runs: pd.DataFrame, margin: float) -> Evidence | None:
     if len(ratios) < MIN_RUNS or ratios.isna().any():
         return None
     text = f"measured rate over 2γ²σ_min(J₀)²/n {estimate(ratios, '.3f')}"
-    return Evidence(*within(ratios, 1 - margin, 1 + margin), text)
+    return Evidence(*within(ratios, 1 - margin, 1 + margin), text, effects({"": ratios}, "ratio"))
 
 
 CLAIMS = (

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import PERCENT, effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, any_diverged, equivalent, paired, points
 from iterlin_lab.experiments.augmentation.claims import small_period
 from iterlin_lab.statistics import p_above, p_below
@@ -28,7 +29,9 @@ def _at_a_fifth(runs: pd.DataFrame, margin: float) -> Evidence | str | None:
     values = _of_large(runs, ["fraction"])
     if values is None:
         return None
-    return equivalent({f"fraction minus {FRACTION:.0%}, in % of training": values["fraction"] - FRACTION}, margin)
+    return equivalent(
+        {f"fraction minus {FRACTION:.0%}, in % of training": values["fraction"] - FRACTION}, margin, unit=PERCENT
+    )
 
 
 def _above_chance(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -37,14 +40,16 @@ def _above_chance(runs: pd.DataFrame, margin: float) -> Evidence | None:
         return None
     difference = values["similarity"] - values["null_largest"]
     text = f"largest cosine {values['similarity'].mean():.2f}, permuted {values['null_largest'].mean():.2f}"
-    return Evidence(p_above(difference, 0), p_below(difference, margin), text)
+    found = effects({"difference": difference}, "cosine")
+    return Evidence(p_above(difference, 0), p_below(difference, margin), text, found)
 
 
 def _moves_further(runs: pd.DataFrame, margin: float) -> Evidence | None:
     difference = paired(runs[runs["K"] == 1], _large(runs), DISTANCE)
     if difference is None:
         return None
-    return Evidence(p_above(difference, 0), p_below(difference, margin), f"difference {points(difference)} hundredths")
+    text, found = f"difference {points(difference)} hundredths", effects({"": difference}, "kernel distance")
+    return Evidence(p_above(difference, 0), p_below(difference, margin), text, found)
 
 
 CLAIMS = (

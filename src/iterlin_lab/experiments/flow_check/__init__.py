@@ -5,9 +5,9 @@ from iterlin_lab.experiments.flow_check.settings import Scope, check
 
 
 def cost(scale: Scope) -> Cost:
-    """The explicit steps, and what each flow takes at most in their place; of the network and of its proxy."""
+    """The explicit steps with η and η/2, and what each flow takes at most; of the network and of its proxy."""
     own = scale.flow_check
-    steps = (1 + len(own.tolerances)) * own.num_steps
+    steps = (3 + len(own.tolerances)) * own.num_steps
     return Cost(2 * len(own.learning_rates), own.num_seeds, 1, steps)
 
 

@@ -10,7 +10,7 @@ from iterlin_lab.settings.shared import Shared
 
 
 class FlowCheck(Strict):
-    """Gradient flow with these tolerances against `num_steps` explicit steps with these learning rates."""
+    """Gradient flow with these tolerances against `num_steps` explicit steps with each of these η, and with η/2."""
 
     learning_rates: Annotated[list[Positive], Field(min_length=1)]
     num_steps: Steps

@@ -14,5 +14,5 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 def flow_errors(check: pd.DataFrame) -> pd.DataFrame:
     """Per model, learning rate and tolerance: mean evaluations, and the largest error over runs."""
     groups = check.groupby(["model", "learning_rate", "steps", "tolerance"], sort=False)
-    largest = groups[["error", "error_estimate", "eta_lambda_max"]].max()
+    largest = groups[["error", "error_of_steps", "error_estimate", "eta_lambda_max"]].max()
     return pd.concat([groups["evaluations"].mean(), largest], axis=1).reset_index()

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import interval, p_above, p_below, within
 
@@ -22,7 +23,8 @@ def _near(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | Non
     _, low, high = interval(values)
     inside = "contains" if low <= -THEORY <= high else "does not contain"
     text = f"exponent in N {estimate(values, '+.3f')}, which {inside} −1/2; uncorrected {estimate(plain, '+.3f')}"
-    return Evidence(*within(values, -THEORY - margin, -THEORY + margin), text)
+    found = effects({"": values}, "exponent")
+    return Evidence(*within(values, -THEORY - margin, -THEORY + margin), text, found)
 
 
 def _no_faster(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence | None:
@@ -32,7 +34,8 @@ def _no_faster(exponents: pd.DataFrame, margin: float, kernel: str) -> Evidence 
         return None
     found = f"{estimate(values, '+.3f')}, without {estimate(plain, '+.3f')}"
     text = f"exponent in the squared bound with its logarithm {found}"
-    return Evidence(p_below(values, THEORY + margin), p_above(values, THEORY + margin), text)
+    drawn = effects({"": values}, "exponent")
+    return Evidence(p_below(values, THEORY + margin), p_above(values, THEORY + margin), text, drawn)
 
 
 CLAIMS = (

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import p_above, p_below, within
 
@@ -24,7 +25,8 @@ def _vanishes(slopes: pd.DataFrame, margin: float, name: str) -> Evidence | None
     p_all = max(p_below(values, 0) for values in lazy.values())
     p_one = min(1, len(lazy) * min(p_above(values, -margin) for values in lazy.values()))
     text = "; ".join(f"γ = N^−{exponent:g}: exponent {estimate(values, '.2f')}" for exponent, values in lazy.items())
-    return Evidence(p_all, p_one, text)
+    found = {f"γ = N^−{exponent:g}": values for exponent, values in lazy.items()}
+    return Evidence(p_all, p_one, text, effects(found, "exponent"))
 
 
 def _stays(slopes: pd.DataFrame, margin: float) -> Evidence | None:
@@ -33,7 +35,8 @@ def _stays(slopes: pd.DataFrame, margin: float) -> Evidence | None:
     if found is None:
         return None
     values = found[CRITICAL]
-    return Evidence(*within(values, -margin, margin), f"exponent {estimate(values, '.2f')}")
+    text, drawn = f"exponent {estimate(values, '.2f')}", effects({"": values}, "exponent")
+    return Evidence(*within(values, -margin, margin), text, drawn)
 
 
 CLAIMS = (

@@ -6,6 +6,7 @@ Curves are the same if they are nowhere more than five points apart, which is wh
 import numpy as np
 import pandas as pd
 
+from iterlin_lab.claims.effects import PERCENT, effects
 from iterlin_lab.claims.evidence import Claim, Evidence, Family, alike, any_diverged, apart, finite, paired, points
 from iterlin_lab.statistics import p_above, p_below
 
@@ -36,14 +37,16 @@ def _levels_off(runs: pd.DataFrame, margin: float) -> Evidence | None:
     late = _largest(runs, "late_gain")
     if late is None:
         return None
-    return Evidence(p_below(late, margin), p_above(late, margin), f"part of the gain {points(late)} %")
+    text, found = f"part of the gain {points(late)} %", effects({"": late}, PERCENT)
+    return Evidence(p_below(late, margin), p_above(late, margin), text, found)
 
 
 def _few_updates(runs: pd.DataFrame, margin: float) -> Evidence | None:
     accuracy = _largest(runs, "after_two")
     if accuracy is None:
         return None
-    return Evidence(p_above(accuracy, margin), p_below(accuracy, margin), f"training accuracy {points(accuracy)} %")
+    text, found = f"training accuracy {points(accuracy)} %", effects({"": accuracy}, PERCENT)
+    return Evidence(p_above(accuracy, margin), p_below(accuracy, margin), text, found)
 
 
 def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
@@ -51,7 +54,8 @@ def _lazy_below(runs: pd.DataFrame, margin: float) -> Evidence | None:
     difference = None if any_diverged(one, lazy) else paired(lazy, one, TRAINED)
     if difference is None:
         return None
-    return Evidence(p_below(difference, -margin), p_above(difference, -margin), f"difference {points(difference)}")
+    text, found = f"difference {points(difference)}", effects({"": difference})
+    return Evidence(p_below(difference, -margin), p_above(difference, -margin), text, found)
 
 
 CLAIMS = (

@@ -7,6 +7,7 @@ from functools import partial
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate
 from iterlin_lab.statistics import p_above, p_below
 
@@ -25,7 +26,8 @@ def _linear(runs: pd.DataFrame, margin: float) -> Evidence | None:
     values = _values(runs, DESCENT, "exponent")
     if values is None:
         return None
-    return Evidence(p_below(values, 1 + margin), p_above(values, 1 + margin), f"exponent {estimate(values, '.2f')}")
+    text, found = f"exponent {estimate(values, '.2f')}", effects({"": values}, "exponent")
+    return Evidence(p_below(values, 1 + margin), p_above(values, 1 + margin), text, found)
 
 
 def _more(runs: pd.DataFrame, margin: float, learners: tuple[str, ...]) -> Evidence | None:
@@ -37,14 +39,15 @@ def _more(runs: pd.DataFrame, margin: float, learners: tuple[str, ...]) -> Evide
     p_all = max(p_above(values, 1 + margin) for values in whole.values())
     p_one = min(p_below(values, 1 + margin) for values in whole.values())
     text = "; ".join(f"{learner}: exponent {estimate(values, '.2f')}" for learner, values in whole.items())
-    return Evidence(p_all, min(1, len(whole) * p_one), text)
+    return Evidence(p_all, min(1, len(whole) * p_one), text, effects(whole, "exponent"))
 
 
 def _exponential(runs: pd.DataFrame, margin: float) -> Evidence | None:
     values = _values(runs, DESCENT, "steadiness")
     if values is None:
         return None
-    return Evidence(p_above(values, 1 - margin), p_below(values, 1 - margin), f"ratio {estimate(values, '.2f')}")
+    text, found = f"ratio {estimate(values, '.2f')}", effects({"": values}, "ratio")
+    return Evidence(p_above(values, 1 - margin), p_below(values, 1 - margin), text, found)
 
 
 CLAIMS = (

@@ -12,6 +12,7 @@ from functools import partial
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import Claim, Evidence, Family, any_diverged, paired, points, trend
 from iterlin_lab.statistics import p_above, p_below
 
@@ -26,7 +27,8 @@ def _more(runs: pd.DataFrame, margin: float, K: float) -> Evidence | None:
     difference = None if any_diverged(head, whole) else paired(whole, head, "accuracy")
     if difference is None:
         return None
-    return Evidence(p_above(difference, margin), p_below(difference, margin), f"difference {points(difference)}")
+    text, found = f"difference {points(difference)}", effects({"": difference})
+    return Evidence(p_above(difference, margin), p_below(difference, margin), text, found)
 
 
 def _grows(runs: pd.DataFrame, margin: float) -> Evidence | None:

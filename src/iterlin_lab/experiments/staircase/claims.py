@@ -7,6 +7,7 @@ from functools import partial
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, estimate, trend
 from iterlin_lab.statistics import within
 
@@ -25,7 +26,8 @@ def _on_plateaus(runs: pd.DataFrame, margin: float, kernel: str) -> Evidence | N
         return None
     inside, outside = zip(*(within(gap, -margin, margin) for gap in gaps.values()), strict=True)
     text = "; ".join(f"{name}: {estimate(gap, '+.3f')}" for name, gap in gaps.items())
-    return Evidence(max(inside), min(1, len(gaps) * min(outside)), f"test error minus ‖P_{{>l}} f*‖², {text}")
+    p_outside = min(1, len(gaps) * min(outside))
+    return Evidence(max(inside), p_outside, f"test error minus ‖P_{{>l}} f*‖², {text}", effects(gaps, "parts of ‖f*‖²"))
 
 
 def _closer(runs: pd.DataFrame, margin: float) -> Evidence | None:

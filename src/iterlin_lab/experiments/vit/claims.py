@@ -7,6 +7,7 @@ import math
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import (
     Claim,
     Evidence,
@@ -37,7 +38,8 @@ def _moves_further(runs: pd.DataFrame, margin: float) -> Evidence | None:
     difference = None if large is None or any_diverged(one, large) else paired(one, large, "kernel_distance")
     if difference is None:
         return None
-    return Evidence(p_above(difference, 0), p_below(difference, margin), f"difference {estimate(difference, '+.3f')}")
+    text, found = f"difference {estimate(difference, '+.3f')}", effects({"": difference}, "kernel distance")
+    return Evidence(p_above(difference, 0), p_below(difference, margin), text, found)
 
 
 CLAIMS = (

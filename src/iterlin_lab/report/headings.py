@@ -1,0 +1,15 @@
+"""The headings of the report and the links to them, which are those that GitHub makes."""
+
+import re
+from collections.abc import Iterable
+
+
+def slug(heading: str) -> str:
+    """What a link to a heading ends with: `the-page-its-size` of `The page: its size`."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def anchors(sections: Iterable[str]) -> dict[str, str]:
+    """The links to the sections of a text that are called by a name, `NAME` in `## NAME: what it is`, by it."""
+    titles = [line.removeprefix("## ") for text in sections for line in text.splitlines() if line.startswith("## ")]
+    return {title.split(":")[0]: f"#{slug(title)}" for title in titles if ":" in title}
