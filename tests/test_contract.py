@@ -52,7 +52,7 @@ def test_a_network_or_a_data_set_imports_no_other():
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_solver_is_found_and_made_by_what_its_recipe_has_of_it(name):
-    known = {"tolerance": 0.25, "learning_rate": 0.5}
+    known = {"tolerance": 0.25, "learning_rate": 0.5, "at_feature_update": "keep"}
     kind = SOLVERS[name]
     fields = {key: known.get(key, 0.5) for key in kind.model_fields if key != "name"}
     solver = kind.model_validate({"name": name} | fields)
