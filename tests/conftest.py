@@ -1,16 +1,12 @@
 """Float64, strict dtype and rank promotion, and checked shapes in all tests of the mathematics."""
 
 import os
-from pathlib import Path
 
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_NUMPY_DTYPE_PROMOTION"] = "strict"
 os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 # Most programs here are compiled for one call: what XLA would optimise takes longer than it saves.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
-# Many tests compile the same program, each in functions of its own.
-os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parent.parent / ".cache/jax")
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 from hypothesis import HealthCheck, configuration, settings
 from jaxtyping import install_import_hook
