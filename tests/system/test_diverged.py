@@ -20,6 +20,7 @@ RUNS = pd.DataFrame(
     {
         "method": "gradient",
         "factor": 1.0,
+        "initialisation": "he_normal",
         "K": [1, 1e4, 1e4],
         "run": [0, 0, 1],
         "outcome": ["fitted", "diverged", "diverged"],
@@ -44,15 +45,15 @@ def test_only_runs_that_diverged_are_listed_and_their_texts_survive_the_file():
     assert text.startswith("## Runs that diverged\n")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 1e4")]
     assert rows == [
-        ["1e4", "1", "0", "40", "20", CAUSE],
-        ["1e4", "1", "1", "0", "none", "not all training inputs are finite"],
-        ["1e4", "50", "0", "40", "20", CAUSE],
+        ["1e4", "1", "he_normal", "0", "40", "20", CAUSE],
+        ["1e4", "1", "he_normal", "1", "0", "none", "not all training inputs are finite"],
+        ["1e4", "50", "he_normal", "0", "40", "20", CAUSE],
     ]
 
 
 def test_where_none_diverged_nothing_is_said():
     table = through_csv(diverged_runs(RUNS.head(1)))
-    assert table.columns.tolist()[:4] == ["method", "factor", "K", "run"]
+    assert table.columns.tolist()[:5] == ["method", "factor", "initialisation", "K", "run"]
     assert diverged(table) == []
 
 
@@ -73,7 +74,7 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
         "{name: adam, learning_rate: 5.0e-3, tolerance: 0.1}",
         "{name: adam, learning_rate: 1.0e6, tolerance: 0.1}",
     )
-    clone.edit('factors: ["0.5", "2"]', 'factors: ["2"]')
+    clone.edit('variants: ["0.5", pytorch]', 'variants: ["2"]')
     done = clone.run("iterlin", "repro")
     assert "17 stages ran, 7 of them trained a cell" in done.stdout
     report = clone.folder / "reports/smoke"

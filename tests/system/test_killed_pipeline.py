@@ -26,7 +26,7 @@ def clone(tmp_path_factory):
     clone.edit('first_record: 1, periods: ["1", "10", "inf"]', 'first_record: 1, periods: ["1", "10"]')
     clone.edit("gradient_descent}, num_steps: 300,", "gradient_descent}, num_steps: 20000,")
     clone.edit("batch_size: null, fit_loss: 0.1,", "batch_size: 20, fit_loss: 1.0e-9,")
-    clone.edit('{factors: ["0.5", "2"], periods: ["1", "10"]', '{factors: ["2"], periods: ["1"]')
+    clone.edit('{variants: ["0.5", pytorch], periods: ["1", "10"]', '{variants: ["2"], periods: ["1"]')
     clone.run("iterlin", "repro")
     clone.commit()
     return clone
