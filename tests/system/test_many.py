@@ -67,7 +67,7 @@ def assert_as_alone(runs, **settings):
 
 @pytest.mark.parametrize("schedule", [Every(1), Every(20), Never()])
 def test_learning_rates_of_which_one_diverges_and_one_fits_early(schedule):
-    runs = runs_of([sgd(rate) for rate in (0.5, 1e-3, 500.0, 0.3)])
+    runs = runs_of([sgd(rate) for rate in (0.2, 1e-3, 500.0, 0.1)])
     settings = {"num_steps": 3000, "fit_loss": 0.3, "divergence_factor": 100.0, "records_per_decade": 4}
     results = assert_as_alone(runs, loss=cross_entropy, schedule=schedule, **settings)
     outcomes = [result.outcome for result in results]
