@@ -65,7 +65,7 @@ def test_a_command_prints_what_the_docs_show(clone, first_runs, printed, command
 
 def test_nothing_was_trained_here_after_the_first_time(clone, first_runs, printed):
     ran = set(re.findall(r"Running stage '(\w+)@", printed["rm -rf results && dvc repro"]))
-    assert ran <= {"plots_page", "track", "track_report"}
+    assert ran <= {"check", "plots_page", "track", "track_report"}
     assert runs(clone) == first_runs
 
 
