@@ -47,8 +47,8 @@ def test_networks_that_are_absurd_are_refused_before_anything_is_built(tmp_path)
         done = clone.run(*command, check=False)
         assert done.returncode != 0
         (line,) = [line for line in done.stderr.splitlines() if line.startswith("params.yaml")]
-        assert line.startswith("params.yaml: scale.net: a run needs about 105")
-        assert " TiB of memory (94.6 TiB of it for the parameters), this machine has " in line
+        assert line.startswith("params.yaml: scale.net: a run needs about 120")
+        assert " TiB of memory (109.1 TiB of it for the parameters), this machine has " in line
         assert line.endswith(": make net.widths smaller")
         assert "prepare@" not in done.stdout
     # What fits into the machine does not into less: here all that a process may take is 2 GB.
