@@ -9,6 +9,7 @@ from tests.clone import ROOT, run_in
 
 # Another order of sums, and no fused multiplication and addition.
 OLD = {"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"}
+SOLVED = {"name": "truncated", "tolerance": 1e-3}
 TRAIN = """
 import json, sys
 from iterlin_lab.config import load
@@ -22,20 +23,28 @@ found = DATA_SETS["digits"].load()
 data = {"images": found.images, "labels": found.labels, "official_test": found.official_test}
 experiment = EXPERIMENTS[sys.argv[1]]
 cells = experiment.module("run").cells(experiment.of(scale))
-recipe = cells[sys.argv[2]][0]._replace(seed=1001, learning_rate=json.loads(sys.argv[3]))
+recipe = cells[sys.argv[2]][0]._replace(seed=1001, **json.loads(sys.argv[3]))
 (result,), _ = run_many([recipe], data, [lambda record: None])
 print(json.dumps(summary(recipe, result)))
 """
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the sets of instructions are those of x86")
-@pytest.mark.parametrize("run", [("k_sweep", "1e6", "1e-5"), ("tgn_baseline", "tgn", "null")], ids=["flow", "TGN"])
+@pytest.mark.parametrize(
+    "run",
+    [("k_sweep", "1e6", {"learning_rate": 1e-5}), ("tgn_baseline", "tgn", {"solver": SOLVED, "tolerance": 1e-3})],
+    ids=["flow", "TGN"],
+)
 def test_a_run_ends_alike_on_an_older_processor(run, tmp_path):
-    """All accuracies to the last example, and the last step; a flow of 10⁶ steps, and five Newton–CG problems."""
+    """All accuracies to the last example, and the last step; a flow of 10⁶ steps, and five Newton–CG problems.
+
+    These are solved to 10⁻³. Further on the problems are so ill-conditioned that rounding shows (docs/validity.md).
+    """
 
     def trained(instructions):
         settings = instructions | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
-        return json.loads(run_in(ROOT, "python", "-c", TRAIN, *run, **settings).stdout)
+        *cell, changes = run
+        return json.loads(run_in(ROOT, "python", "-c", TRAIN, *cell, json.dumps(changes), **settings).stdout)
 
     here, there = trained({}), trained(OLD)
     assert there.keys() == here.keys()
