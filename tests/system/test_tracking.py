@@ -153,7 +153,7 @@ def test_a_cell_is_shown_once_whatever_else_is_edited(clone, tmp_path):
     for edit in (
         ("stability: 1.0, num_seeds: 3}", "stability: 0.9, num_seeds: 3}"),
         ("filters {num_drawn: 2", "filters {num_drawn: 3"),
-        ("batch_size: null, fit_loss: 0.1,", "batch_size: null, fit_loss: 1.5,"),
+        ("divergence_factor: 1.0e4, records_per_decade: 5}", "divergence_factor: 1.0e4, records_per_decade: 4}"),
     ):
         clone.edit(*edit)
         assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
@@ -161,11 +161,12 @@ def test_a_cell_is_shown_once_whatever_else_is_edited(clone, tmp_path):
         assert nested(at) == [set(CELLS)]
     clone.repro("-s", "sweep@smoke-k_sweep-10")
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (1, "")
-    assert sorted(nested(at), key=len) == [{"K = 10"}, set(CELLS)]
+    one_more = {"cell": COMPLETE["cell"] + 1, "seed": COMPLETE["seed"] + 2}
+    assert one_more.items() <= levels(at).items()
     params.write_text(before)
     clone.repro("-s", "sweep@smoke-k_sweep-10")
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
-    assert sorted(nested(at), key=len) == [{"K = 10"}, set(CELLS)]
+    assert one_more.items() <= levels(at).items()
 
 
 def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
@@ -262,6 +263,7 @@ def test_a_server_that_stops_answering_is_one_warning_and_nothing_is_doubled_lat
             f"warning: MLflow at {line.address} does not show everything. Try `iterlin sync` later .*\n", error
         )
         line.answers = sys.maxsize
-        assert sync(clone, MLFLOW_TRACKING_URI=line.address) == (3 - new, "")
+        later, error = sync(clone, MLFLOW_TRACKING_URI=line.address)
+        assert (later <= 3 - new, error) == (True, "")  # the last answer may have completed a cell that was not counted
         assert levels(at) == COMPLETE
         line.shutdown()
