@@ -27,8 +27,10 @@ repro: $(VENV)/installed
 plan: $(VENV)/installed
 	@iterlin plan
 
+# In two halves: XLA has crashed in processes that had compiled programs for twenty minutes.
 test: $(VENV)/installed
-	pytest --ignore=tests/system --ignore=tests/prepared
+	pytest tests/test_[a-l]*.py
+	pytest tests/test_[m-z]*.py
 
 test-system: $(VENV)/installed
 	pytest tests/system

@@ -40,5 +40,5 @@ def test_a_run_of_more_than_an_hour_is_started_only_on_request(tmp_path):
     # On request DVC starts; here the first stage refuses the network.
     clone.edit("channels: [4, 4], kernel: 3, padding: SAME", "channels: [4, 4], kernel: 5, padding: VALID")
     done = clone.run("iterlin", "repro", check=False, YES="1")
-    assert "Running stage 'check@smoke'" in done.stdout
+    assert "Running stage 'check@smoke'" in done.stderr
     assert "too small for two 5×5 convolutions" in done.stderr
