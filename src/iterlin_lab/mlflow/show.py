@@ -35,12 +35,11 @@ def show(sweep: Sweep) -> Iterator[Cell]:
     for cell in sweep.cells:
         path = str(cell.path)
         if known.get(path) != versions[path]:
-            new = show_cell(context, cell)
+            if show_cell(context, cell):
+                yield cell  # it is there, also if what follows fails and is done the next time
             store.clear({"level": "live", "stage": cell.stage})
             known[path] = versions[path]
             place.remember(known)
-            if new:
-                yield cell
     _clear_empty(store, sweep.scale, but=context.parent)
     path = str(sweep.report)
     if path in versions and known.get(path) != versions[path]:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from iterlin_lab.claims.evidence import Claim, Evidence, Family, any_diverged, apart, in_most
+from iterlin_lab.experiments.stability.settings import TENTH
 from iterlin_lab.report.names import named
 from iterlin_lab.tables.summaries import exponents
 
@@ -93,7 +94,7 @@ def _a_tenth(runs: pd.DataFrame, margin: float) -> Evidence | None:
     """In a draw it holds where no K diverges at the smallest η, and one does at ten times that."""
     whole = _whole(runs)
     smallest = whole["learning_rate"].min()
-    tenfold = whole[np.isclose(whole["learning_rate"], 10 * smallest)]
+    tenfold = whole[np.isclose(whole["learning_rate"], TENTH * smallest)]
     if whole.empty or tenfold.empty:
         return None
     first = whole[whole["learning_rate"] == smallest]
