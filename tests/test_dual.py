@@ -190,7 +190,7 @@ def test_a_solver_of_one_s_own_says_that_it_takes_any_basis():
 
 
 class LooksAtTheNetwork(Schedule):
-    asks_for_error = True
+    looks = True  # pyright: ignore[reportAssignmentType]
 
 
 LABELS = {"loss": cross_entropy, "data": DATA, "solver": Dual(sgd(RATE))}
@@ -200,7 +200,10 @@ LABELS = {"loss": cross_entropy, "data": DATA, "solver": Dual(sgd(RATE))}
     ("settings", "words"),
     [
         (BATCHES | {"augment": lambda key, x: x}, "the dual form takes inputs that stay as they are: leave augment or"),
-        ({"schedule": LooksAtTheNetwork()}, "the schedule LooksAtTheNetwork looks at the network in every step, and"),
+        (
+            {"schedule": LooksAtTheNetwork()},
+            "the schedule LooksAtTheNetwork looks at the network, and the solver",
+        ),
         ({"solver": Dual(sgd(RATE), max_bytes=1000)}, "the dual form for n·out = 24 outputs takes 2.2e\\+04 bytes"),
         ({"solver": Dual(Flow(RATE))} | BATCHES, "gradient flow takes full batches: leave batch_size out"),
     ],

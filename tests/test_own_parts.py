@@ -78,14 +78,17 @@ def test_integer_targets_of_another_loss_are_its_own_affair():
 class OnError(iterlin.Schedule):
     """Re-linearise once ‖f − f_lin‖ > ε‖f − f_s‖, and count the steps that were looked at."""
 
-    asks_for_error: ClassVar[bool] = True
+    looks: ClassVar[bool] = True  # pyright: ignore[reportIncompatibleMethodOverride]
     epsilon: float
 
     def init(self):
         return jnp.zeros((), jnp.int32)
 
+    def look(self, lazy, params):
+        return lazy.linearisation_error(params)
+
     def update(self, state, seen):
-        return seen.linearisation_error > self.epsilon, state + 1
+        return seen.looked > self.epsilon, state + 1
 
 
 def errors_of(result, data):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from typing import ClassVar
 
 import equinox as eqx
@@ -53,10 +54,17 @@ class OnHost(iterlin.Solver):
         residual = np.ravel(problem.fn(state.params0, problem.x) - problem.y)
         change = np.linalg.lstsq(np.asarray(expansion.jacobian(problem.x)), -residual, rcond=None)[0]
         theta, unflatten = ravel_pytree(state.params0)
-        steps = jnp.minimum(schedule.remaining(state.phase_step), stop.remaining(state.step))
+        remaining = partial(schedule.remaining, state.schedule_state)
+        steps = jnp.minimum(remaining(state.phase_step), stop.remaining(state.step))
         moved = state.phase_step + steps
         where = lambda s: (s.params, s.step, s.phase_step, s.last_phase, s.due)  # noqa: E731
-        to = (unflatten(theta + change), state.step + steps, moved, moved, schedule.remaining(moved) <= 0)
+        to = (
+            unflatten(theta + change),
+            state.step + steps,
+            moved,
+            moved,
+            remaining(moved) <= 0,
+        )
         return eqx.tree_at(where, state, to)
 
 

@@ -92,14 +92,14 @@ def test_without_an_output_bias_the_rest_is_initialised_as_with_one():
 def test_cells_are_solved_as_params_yaml_says():
     solver, schedule, num_steps, damping = method(SMOKE, ("K", "10"))
     assert (type(solver), num_steps, damping) == (FirstOrder, 3000, 0)
-    assert schedule.remaining(jnp.asarray(0)) == 10
+    assert schedule.remaining(None, jnp.asarray(0)) == 10
     solver, _, num_steps, _ = method(SMOKE, ("K", "1e3"))
     assert (type(solver), num_steps) == (ClosedForm, 5000)
     assert method(SMOKE, ("K", "inf"))[2] == 5000
     solver, schedule, num_steps, damping = method(SMOKE, ("λ", "0.01"))
     assert (type(solver), num_steps, damping) == (Ridge, 100, 0.01)
     assert isinstance(schedule, Every)
-    assert schedule.remaining(jnp.asarray(0)) == 1
+    assert schedule.remaining(None, jnp.asarray(0)) == 1
 
 
 def test_runs_begin_alike_in_all_cells_and_differ_from_each_other(tmp_path, monkeypatch):

@@ -21,6 +21,7 @@ from iterlin._history import Result as Result
 from iterlin._history import Run as Run
 from iterlin._kernels import empirical_ntk as empirical_ntk
 from iterlin._kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
+from iterlin._lazy import Lazy as Lazy
 from iterlin._linearise import Linearised as Linearised
 from iterlin._linearise import functional as functional
 from iterlin._loop import Loop as Loop
@@ -32,17 +33,23 @@ from iterlin._losses import squared_error as squared_error
 from iterlin._parts import Adapted as Adapted
 from iterlin._parts import adapted as adapted
 from iterlin._parts import only as only
-from iterlin._problem import Lazy as Lazy
 from iterlin._problem import Problem as Problem
 from iterlin._progress import Checkpoints as Checkpoints
 from iterlin._progress import Progress as Progress
 from iterlin._records import Moment as Moment
 from iterlin._records import RecordAt as RecordAt
+from iterlin._schedules import Adaptive as Adaptive
+from iterlin._schedules import Drawn as Drawn
 from iterlin._schedules import Every as Every
+from iterlin._schedules import Growing as Growing
+from iterlin._schedules import Guarded as Guarded
+from iterlin._schedules import LevenbergMarquardt as LevenbergMarquardt
 from iterlin._schedules import Never as Never
 from iterlin._schedules import OnConvergence as OnConvergence
+from iterlin._schedules import OnLinearisationError as OnLinearisationError
 from iterlin._schedules import Schedule as Schedule
 from iterlin._schedules import Step as Step
+from iterlin._schedules import TrustRegion as TrustRegion
 from iterlin._solvers import ClosedForm as ClosedForm
 from iterlin._solvers import Dual as Dual
 from iterlin._solvers import FirstOrder as FirstOrder
@@ -64,10 +71,12 @@ from iterlin._training import train_many as train_many
 __version__ = version("iterlin")
 __all__ = [
     "Adapted",
+    "Adaptive",
     "BatchModel",
     "Checkpoints",
     "ClosedForm",
     "Divergence",
+    "Drawn",
     "Dual",
     "DualCost",
     "EquinoxModel",
@@ -76,7 +85,10 @@ __all__ = [
     "FirstOrder",
     "Flow",
     "FullBatch",
+    "Growing",
+    "Guarded",
     "Lazy",
+    "LevenbergMarquardt",
     "Linearised",
     "Loop",
     "LoopState",
@@ -85,6 +97,7 @@ __all__ = [
     "Moment",
     "Never",
     "OnConvergence",
+    "OnLinearisationError",
     "Outcome",
     "Problem",
     "Progress",
@@ -103,6 +116,7 @@ __all__ = [
     "Switched",
     "Taken",
     "Truncated",
+    "TrustRegion",
     "accuracy",
     "adam",
     "adapted",

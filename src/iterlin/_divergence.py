@@ -97,7 +97,7 @@ def _sharpest(fixed: Fixed, state: State) -> float | None:
     # The steps that failed were those of the last phase, if this one has not begun.
     taken = dataclasses.replace(state, feature_updates=state.feature_updates - (0 if in_phase else 1))
     # At K = 1 θ is θ_s, where the damping has no gradient.
-    damping = 0.0 if state.last_phase == 1 else 2 * float(fixed.problem.damping_at(taken))
+    damping = 0.0 if state.last_phase == 1 else 2 * float(fixed.problem.damping_at(taken, fixed.schedule))
     return max((value + damping for value in found if math.isfinite(value)), default=None)
 
 

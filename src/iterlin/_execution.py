@@ -65,7 +65,7 @@ class Single:
         self.state = self.state.at_record()
         with on(self._mesh):
             values = measured(*_measurable(self._fixed, self.state), self._train)
-        return [_observation(_values(self.state, values), ())]
+        return [_observation(_values(self.state, values | _reported(self._fixed, self.state)), ())]
 
     def state_of(self, run: int) -> State:
         """The state of the run."""
@@ -104,7 +104,8 @@ class Batched:
     def observe(self) -> list[Observation]:
         """How the runs stand, all at a record."""
         self.state = self.state.at_record()
-        values = _values(self.state, _measure_batch(*_measurable(self._fixed, self.state), self._train))
+        values = _measure_batch(*_measurable(self._fixed, self.state), self._train)
+        values = _values(self.state, values | _reported(self._fixed, self.state))
         return [_observation(values, run) for run in self._runs]
 
     def state_of(self, run: int) -> State:
@@ -121,8 +122,13 @@ def _measurable(fixed: Fixed, state: State) -> tuple[Linearised, Loss, PyTree[Ar
         state.params,
         fixed.origin,
         fixed.splits,
-        problem.damping_at(state),
+        problem.damping_at(state, fixed.schedule),
     )
+
+
+def _reported(fixed: Fixed, state: State) -> dict[str, Array]:
+    """What the schedule says of one run, or of all that train at once: parts of its state, as they stand in it."""
+    return fixed.schedule.report(state.schedule_state)
 
 
 def _advanced(fixed: Fixed, state: State, stop: Stop, moving: Bool[Array, ""]) -> State:

@@ -107,6 +107,12 @@ def _check(part: _Part, settings: dict[str, Any]) -> None:
     smallest = min(part.damping.values())
     setup = Setup(loss, part.schedule, batch_size, smallest, num_outputs, params, run.model, streamed, augmented)
     part.solver.check(setup)
+    part.schedule.check(setup)
+    if part.solver.on_host and (part.schedule.looks or part.schedule.settles):
+        raise ValueError(
+            f"the schedule {type(part.schedule).__name__} looks at the network, and the solver "
+            f"{type(part.solver).__name__} knows the lazy problem alone: use a Stepwise solver, such as sgd or Flow"
+        )
     if streamed and part.solver.on_host:
         raise ValueError(
             f"the solver {type(part.solver).__name__} computes on the host, and may ask for many batches at once: with "

@@ -110,6 +110,10 @@ class Network(eqx.Module):
         fn = cast("Functional", self.fn)
         return lambda params: fn.with_state(params, x)
 
+    def __call__(self, params: PyTree[Array], x: PyTree[Array]) -> PyTree[Float[Array, "n ..."]]:
+        """f(θ, x)."""
+        return self.fn(params, x)
+
 
 def recomputed(model: Linearised | Network, x: PyTree[Array]) -> Predict:
     """θ ↦ outputs, where every call computes all of it again, and memory holds one chunk alone."""

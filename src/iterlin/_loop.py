@@ -7,9 +7,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from iterlin._lazy import Lazy
 from iterlin._linearise import Linearised, stateless
 from iterlin._losses import Loss
-from iterlin._problem import Lazy
 from iterlin._solvers import Stepwise
 
 

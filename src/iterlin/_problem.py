@@ -1,65 +1,18 @@
 """The lazy problem: what a phase minimises."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin._batches import FullBatch, MiniBatch, Streamed
 from iterlin._damping import Switched, as_damping
-from iterlin._linearise import Forward, Functional, Linearised, Network
+from iterlin._lazy import Lazy
+from iterlin._linearise import Functional
 from iterlin._losses import Loss
 from iterlin._schedules import Schedule
 from iterlin._state import State
-
-
-class Lazy(NamedTuple):
-    """The lazy problem on the batch of one step (see `Problem`), as functions of θ."""
-
-    model: Linearised | Network
-    params0: PyTree[Array]  # θ_s
-    forward: Forward  # θ ↦ f_lin(θ, x), and the network's state after it
-    x: PyTree[Array]
-    y: PyTree[Array]
-    loss: Loss
-    damping: Float[Array, ""]
-
-    def predict(self, params: PyTree[Array]) -> PyTree[Array]:
-        """f_lin(θ, x)."""
-        return self.forward(params)[0]
-
-    def value_and_state(self, params: PyTree[Array]) -> tuple[Float[Array, ""], Any]:
-        """The value, and the network's state after the step."""
-        outputs, state = self.forward(params)
-        penalty = self.damping * optax.tree.norm(optax.tree.sub(params, self.params0), squared=True)
-        return self.loss(outputs, self.y) + penalty, state
-
-    def value(self, params: PyTree[Array]) -> Float[Array, ""]:
-        """Mean ℓ(f_lin(θ, x), y) + λ‖θ − θ_s‖²."""
-        return self.value_and_state(params)[0]
-
-    def value_and_gradient(self, params: PyTree[Array]) -> tuple[Float[Array, ""], PyTree[Array]]:
-        """The value, and g = φ_sᵀℓ' + 2λ(θ − θ_s)."""
-        return jax.value_and_grad(self.value)(params)
-
-    def gradient(self, params: PyTree[Array]) -> PyTree[Array]:
-        """g = φ_sᵀℓ' + 2λ(θ − θ_s)."""
-        return jax.grad(self.value)(params)
-
-    def curvature(self, params: PyTree[Array]) -> Callable[[PyTree[Array]], PyTree[Array]]:
-        """v ↦ (φ_sᵀℓ''φ_s + 2λI) v, matrix-free: as f_lin is linear in θ, the Gauss–Newton matrix is the Hessian."""
-        return jax.linearize(self.gradient, params)[1]
-
-    def linearisation_error(self, params: PyTree[Array]) -> Float[Array, ""]:
-        """‖f − f_lin‖ / ‖f − f_s‖ over the outputs at θ, and 0 where f = f_s."""
-        outputs, outputs0 = (self.model.fn(at, self.x) for at in (params, self.params0))
-        moved = optax.tree.norm(optax.tree.sub(outputs, outputs0))
-        error = optax.tree.norm(optax.tree.sub(outputs, self.predict(params)))
-        return jnp.where(moved > 0, error / jnp.where(moved > 0, moved, 1), 0)
 
 
 class Problem(eqx.Module):
@@ -80,9 +33,10 @@ class Problem(eqx.Module):
     max_loss: Float[Array, ""]
     key: Array | None = None  # of a network that draws at random
 
-    def damping_at(self, state: State) -> Float[Array, "..."]:
+    def damping_at(self, state: State, schedule: Schedule) -> Float[Array, ""]:
         """λ of the phase that a run is in."""
-        return self.damping.at(state.feature_updates).astype(state.initial_norm.dtype)
+        damping = self.damping.at(state.feature_updates) * schedule.damping_factor(state.schedule_state)
+        return damping.astype(state.initial_norm.dtype)
 
     def phase(
         self, params0: PyTree[Array], schedule: Schedule
@@ -98,6 +52,6 @@ class Problem(eqx.Module):
             key = None if self.key is None else jax.random.fold_in(self.key, state.step)
             model = schedule.model(self.fn.at(params0, x, state.model_state, key, state.phase_step == 0), params0)
             forward = kept or self.batches.forward(model, x)
-            return Lazy(model, params0, forward, x, y, self.loss, self.damping_at(state)), order
+            return Lazy(model, params0, forward, x, y, self.loss, self.damping_at(state, schedule)), order
 
         return lazy

@@ -12,9 +12,9 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._blocks import in_chunks, num_examples, rows
+from iterlin._lazy import Lazy
 from iterlin._linearise import Linearised, recomputed, stateless
 from iterlin._losses import Loss, accuracy
-from iterlin._problem import Lazy
 
 Splits = Mapping[str, tuple[PyTree[Array], PyTree[Array]]]
 Data = Mapping[str, tuple[PyTree[Array | np.ndarray], PyTree[Array | np.ndarray]]]

@@ -15,7 +15,7 @@ from iterlin._exact_kernel import exact_kernel
 from iterlin._kernels import BUDGET
 from iterlin._losses import is_squared_error
 from iterlin._problem import Problem
-from iterlin._schedules import Every, Schedule
+from iterlin._schedules import Periodic, Schedule
 from iterlin._solvers.eigenbasis import Eigenbasis, Vector, eigenbasis, objective
 from iterlin._solvers.solver import Setup, Solver
 from iterlin._state import State, Stop
@@ -57,7 +57,7 @@ class ClosedForm(Solver):
         """
         if not is_squared_error(setup.loss):
             raise ValueError("the closed form exists for squared_error: use another solver for other losses")
-        if not isinstance(setup.schedule, Every):
+        if not isinstance(setup.schedule, Periodic):
             raise ValueError("the closed form jumps to the end of a phase, so it must be known: use Every or Never")
         setup.require_full_batches("the closed form")
         setup.require_32_bits("the closed form")
@@ -88,7 +88,7 @@ class ClosedForm(Solver):
         if state.due:
             state = self.relinearised(state, schedule)
         if not state.solver_state.known:
-            state = dataclasses.replace(state, solver_state=_eigenbasis(problem, self, state))
+            state = dataclasses.replace(state, solver_state=_eigenbasis(problem, self, schedule, state))
         return _jump(problem, self, schedule, state, stop)
 
     def dual(self, basis: Eigenbasis, steps: int) -> Vector:
@@ -137,12 +137,12 @@ class ClosedForm(Solver):
         }
 
 
-def _eigenbasis(problem: Problem, solver: ClosedForm, state: State) -> Eigenbasis:
+def _eigenbasis(problem: Problem, solver: ClosedForm, schedule: Schedule, state: State) -> Eigenbasis:
     params0 = state.params0
     residual = np.subtract(outputs(problem.fn, params0, problem.x), problem.y).ravel()
     theta = exact_kernel(problem.fn, params0, problem.x, solver.max_bytes, "the closed form")
     unit, num_params = float(np.finfo(residual.dtype).eps), optax.tree.size(params0)
-    damping = float(problem.damping_at(state))
+    damping = float(problem.damping_at(state, schedule))
     return eigenbasis(theta, residual, len(problem.x), num_params, damping, (SAFE * unit) ** 2)
 
 
@@ -150,7 +150,7 @@ def _jump(problem: Problem, solver: ClosedForm, schedule: Schedule, state: State
     """To the record, to the end of the phase or to divergence, whichever comes first."""
     basis: Eigenbasis = state.solver_state
     start, max_loss = int(state.phase_step), float(problem.max_loss)
-    period = start + int(schedule.remaining(state.phase_step))
+    period = start + int(schedule.remaining(state.schedule_state, state.phase_step))
     record = stop.until if state.last_phase >= stop.gap else jnp.maximum(stop.until, stop.latest)
     end = min(period, start + int(record - state.step))
 

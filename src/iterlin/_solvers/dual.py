@@ -79,11 +79,6 @@ class Dual(Solver):
         setup.require_one_example("the dual form")
         if setup.augmented:
             raise ValueError("the dual form takes inputs that stay as they are: leave augment or Dual out")
-        if setup.schedule.asks_for_error:
-            raise ValueError(
-                f"the schedule {type(setup.schedule).__name__} looks at the network in every step, and the dual form "
-                "knows the lazy problem alone: leave Dual out"
-            )
 
     def init(self, params):
         theta, _ = ravel_pytree(params)

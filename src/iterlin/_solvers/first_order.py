@@ -12,7 +12,7 @@ import optax
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PyTree
 
-from iterlin._problem import Lazy
+from iterlin._lazy import Lazy
 from iterlin._solvers.solver import Solver
 from iterlin._solvers.stepwise import Stepwise, Taken
 

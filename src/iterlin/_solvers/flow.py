@@ -16,7 +16,7 @@ import optax
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from iterlin._problem import Lazy
+from iterlin._lazy import Lazy
 from iterlin._solvers.stepwise import Stepwise, Taken
 
 Params = PyTree[Array]

@@ -12,9 +12,9 @@ from jaxtyping import Array, Float, PyTree
 
 from iterlin._blocks import num_examples
 from iterlin._kernels import BUDGET, gram
+from iterlin._lazy import Lazy
 from iterlin._linearise import Linearised
 from iterlin._losses import is_squared_error
-from iterlin._problem import Lazy
 from iterlin._solvers.stepwise import Stepwise, Taken
 
 Space = Literal["kernel", "parameter"]

@@ -116,6 +116,7 @@ class Solver(eqx.Module):
             params0=state.params,
             solver_state=self.relinearise(state.params, state.solver_state),
             phase_step=jnp.zeros_like(state.phase_step),
+            schedule_state=schedule.next_phase(state.schedule_state),
             feature_updates=state.feature_updates + schedule.updates(state.phase_step),
             due=jnp.asarray(False),
         )

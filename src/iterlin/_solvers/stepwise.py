@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from iterlin._problem import Lazy, Problem
+from iterlin._lazy import Lazy
+from iterlin._problem import Problem
 from iterlin._schedules import Schedule, Step
 from iterlin._solvers.solver import Solver
 from iterlin._state import State, Stop
@@ -64,7 +65,10 @@ def advance(problem: Problem, solver: Stepwise, schedule: Schedule, state: State
 
     def phase(state):
         state = _select(state.due, solver.relinearised(state, schedule), state)
-        return _phase(problem, solver, schedule, state, stop, start)
+        state = _phase(problem, solver, schedule, state, stop, start)
+        if not schedule.settles:
+            return state
+        return jax.lax.cond(state.due, partial(_settled, problem, solver, schedule), lambda state: state, state)
 
     return jax.lax.while_loop(running, phase, state)
 
@@ -97,15 +101,17 @@ def _step(
     norm = optax.tree.norm(gradient)
     initial_norm = jnp.where(state.phase_step == 0, norm, state.initial_norm)
     diverged = ~(jnp.isfinite(norm) & (value <= max_loss))
-    error = lazy.linearisation_error(state.params) if schedule.asks_for_error else jnp.full_like(norm, jnp.nan)
-    seen = Step(state.step, state.phase_step, value, norm, initial_norm, error)
+    seen = Step(state.step, state.phase_step, value, norm, initial_norm, _looked(schedule, lazy, state))
     over, schedule_state = schedule.update(state.schedule_state, seen)
+    if schedule.settles:  # a phase that leaves every bound is over, and what remains of it is for the schedule to say
+        over, diverged = over | diverged, diverged & (state.phase_step == 0)
     over = (state.phase_step > 0) & over & ~diverged
 
-    limit = jnp.minimum(schedule.remaining(state.phase_step), stop.remaining(state.step))
+    remaining = partial(schedule.remaining, schedule_state)
+    limit = jnp.minimum(remaining(state.phase_step), stop.remaining(state.step))
     taken = solver.step(lazy, gradient, state.params, state.solver_state, limit)
     phase_step = state.phase_step + taken.steps
-    due = schedule.remaining(phase_step) <= 0
+    due = remaining(phase_step) <= 0
     stepped = dataclasses.replace(
         state,
         params=taken.params,
@@ -122,6 +128,40 @@ def _step(
     last_phase = jnp.where(over, state.phase_step, state.last_phase)
     ended = dataclasses.replace(state, due=over, diverged=diverged, last_phase=last_phase)
     return dataclasses.replace(_select(over | diverged, ended, stepped), schedule_state=schedule_state)
+
+
+def _looked(schedule: Schedule, lazy: Lazy, state: State) -> PyTree[Array]:
+    """What the schedule sees of the network at θ_t, or NaN where it does not look."""
+    if not schedule.looks:
+        return jnp.full_like(state.initial_norm, jnp.nan)
+    look = partial(schedule.look, lazy)
+    unseen = jax.tree.map(lambda seen: jnp.full(seen.shape, jnp.nan, seen.dtype), jax.eval_shape(look, state.params))
+    due = schedule.when_to_look(state.schedule_state, state.phase_step)
+    return jax.lax.cond(due, look, lambda params: unseen, state.params)
+
+
+def _settled(problem: Problem, solver: Stepwise, schedule: Schedule, state: State) -> State:
+    """A phase that is over ends at θ_s + a(θ_t − θ_s), with a from the schedule; with a = 0 it starts again."""
+    lazy, _ = problem.phase(state.params0, schedule)(state)
+    share, schedule_state = schedule.settle(state.schedule_state, lazy, state.params, state.phase_step)
+    again = share == 0
+
+    def part(theta, theta_s):
+        between = theta_s + share.astype(theta.dtype) * (theta - theta_s)
+        return jnp.where(again, theta_s, jnp.where(share == 1, theta, between))  # neither is a matter of rounding
+
+    settled = dataclasses.replace(
+        state,
+        params=jax.tree.map(part, state.params, state.params0),
+        schedule_state=schedule_state,
+    )
+    restarted = dataclasses.replace(
+        settled,
+        solver_state=solver.relinearise(state.params0, state.solver_state),
+        phase_step=jnp.zeros_like(state.phase_step),
+        due=jnp.asarray(False),
+    )
+    return _select(again, restarted, settled)
 
 
 def _select(condition: Bool[Array, ""], a: Any, b: Any) -> Any:

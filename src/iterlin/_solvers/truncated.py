@@ -9,8 +9,8 @@ import optax
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PyTree
 
+from iterlin._lazy import Lazy
 from iterlin._losses import is_squared_error
-from iterlin._problem import Lazy
 from iterlin._solvers.conjugate_gradients import conjugate_gradients
 from iterlin._solvers.stepwise import Stepwise, Taken
 

@@ -51,7 +51,8 @@ def estimate(scale: Shared, net: dict[str, Any]) -> Estimate:
     state = initial_state(problem, params, SOLVER, Never(), begun)
     linearised = Linearised(problem.fn.recorded(splits["train"][0], begun), state.params0)
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
-    looked_at = linearised, problem.loss, state.params, state.params0, splits, problem.damping_at(state), "train"
+    damping = problem.damping_at(state, Never())
+    looked_at = linearised, problem.loss, state.params, state.params0, splits, damping, "train"
     record = _compiled(measured, *looked_at)
 
     def steps(schedule: Every, num_steps: int) -> float:

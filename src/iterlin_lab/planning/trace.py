@@ -35,8 +35,8 @@ def step_and_record(scale: Shared, model: Any, splits: Splits, key: jax.Array) -
     solver = sgd(1e-9)
     settings = {"loss": cross_entropy, "batch_size": scale.training.batch_size, "key": key}
     problem, params = lazy_problem(model, splits["train"], **settings)
-    state = solver.advance(problem, Every(1), initial_state(problem, params, solver, Every(1)), Stop(1, 1, 1))
+    schedule = Every(1)
+    state = solver.advance(problem, schedule, initial_state(problem, params, solver, schedule), Stop(1, 1, 1))
     linearised = Linearised(problem.fn, state.params0)
-    return state, measure(
-        linearised, problem.loss, state.params, state.params0, splits, problem.damping_at(state), train="train"
-    )
+    damping = problem.damping_at(state, schedule)
+    return state, measure(linearised, problem.loss, state.params, state.params0, splits, damping, train="train")
