@@ -16,6 +16,7 @@ from iterlin._divergence import Divergence as Divergence
 from iterlin._dual_cost import DualCost as DualCost
 from iterlin._dual_cost import dual_cost as dual_cost
 from iterlin._equinox_model import EquinoxModel as EquinoxModel
+from iterlin._expanded import Expanded as Expanded
 from iterlin._history import Outcome as Outcome
 from iterlin._history import Result as Result
 from iterlin._history import Run as Run
@@ -72,6 +73,7 @@ __all__ = [
     "DualCost",
     "EquinoxModel",
     "Every",
+    "Expanded",
     "FileCheckpoints",
     "FirstOrder",
     "Flow",
