@@ -219,7 +219,7 @@ def test_running_statistics_move_as_those_of_the_network_do():
 @pytest.mark.parametrize("order", [0, 3])
 def test_another_order_is_refused(order):
     params0, fn = functional(mlp(KEYS[0]))
-    with pytest.raises(ValueError, match=f"^order must be 1 or 2, got {order}$"):
+    with pytest.raises(ValueError, match=rf"^order must be 1 or 2, got {order}$"):
         Expanded(fn, params0, order)
 
 

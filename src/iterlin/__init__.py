@@ -11,6 +11,7 @@ from iterlin._batches import FullBatch as FullBatch
 from iterlin._batches import MiniBatch as MiniBatch
 from iterlin._checkpoints import FileCheckpoints as FileCheckpoints
 from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
+from iterlin._curvature import hessian_max_eigenvalue as hessian_max_eigenvalue
 from iterlin._damping import Switched as Switched
 from iterlin._divergence import Divergence as Divergence
 from iterlin._dual_cost import DualCost as DualCost
@@ -114,6 +115,7 @@ __all__ = [
     "empirical_ntk_by_leaf",
     "functional",
     "ggn_max_eigenvalue",
+    "hessian_max_eigenvalue",
     "only",
     "sgd",
     "squared_error",
