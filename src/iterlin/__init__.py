@@ -38,6 +38,8 @@ from iterlin._problem import Lazy as Lazy
 from iterlin._problem import Problem as Problem
 from iterlin._progress import Checkpoints as Checkpoints
 from iterlin._progress import Progress as Progress
+from iterlin._ready_records import kernel_rank as kernel_rank
+from iterlin._ready_records import sharpness as sharpness
 from iterlin._records import Moment as Moment
 from iterlin._records import RecordAt as RecordAt
 from iterlin._schedules import Every as Every
@@ -116,8 +118,10 @@ __all__ = [
     "functional",
     "ggn_max_eigenvalue",
     "hessian_max_eigenvalue",
+    "kernel_rank",
     "only",
     "sgd",
+    "sharpness",
     "squared_error",
     "train",
     "train_many",
