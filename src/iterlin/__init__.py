@@ -21,6 +21,10 @@ from iterlin._expanded import Expanded as Expanded
 from iterlin._history import Outcome as Outcome
 from iterlin._history import Result as Result
 from iterlin._history import Run as Run
+from iterlin._kernel_estimates import Estimate as Estimate
+from iterlin._kernel_estimates import kernel_cosine as kernel_cosine
+from iterlin._kernel_estimates import kernel_norm as kernel_norm
+from iterlin._kernel_estimates import kernel_trace as kernel_trace
 from iterlin._kernels import empirical_ntk as empirical_ntk
 from iterlin._kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
 from iterlin._linearise import Linearised as Linearised
@@ -75,6 +79,7 @@ __all__ = [
     "Dual",
     "DualCost",
     "EquinoxModel",
+    "Estimate",
     "Every",
     "Expanded",
     "FileCheckpoints",
@@ -118,7 +123,10 @@ __all__ = [
     "functional",
     "ggn_max_eigenvalue",
     "hessian_max_eigenvalue",
+    "kernel_cosine",
+    "kernel_norm",
     "kernel_rank",
+    "kernel_trace",
     "only",
     "sgd",
     "sharpness",
