@@ -11,14 +11,20 @@ from iterlin._batches import FullBatch as FullBatch
 from iterlin._batches import MiniBatch as MiniBatch
 from iterlin._checkpoints import FileCheckpoints as FileCheckpoints
 from iterlin._curvature import ggn_max_eigenvalue as ggn_max_eigenvalue
+from iterlin._curvature import hessian_max_eigenvalue as hessian_max_eigenvalue
 from iterlin._damping import Switched as Switched
 from iterlin._divergence import Divergence as Divergence
 from iterlin._dual_cost import DualCost as DualCost
 from iterlin._dual_cost import dual_cost as dual_cost
 from iterlin._equinox_model import EquinoxModel as EquinoxModel
+from iterlin._expanded import Expanded as Expanded
 from iterlin._history import Outcome as Outcome
 from iterlin._history import Result as Result
 from iterlin._history import Run as Run
+from iterlin._kernel_estimates import Estimate as Estimate
+from iterlin._kernel_estimates import kernel_cosine as kernel_cosine
+from iterlin._kernel_estimates import kernel_norm as kernel_norm
+from iterlin._kernel_estimates import kernel_trace as kernel_trace
 from iterlin._kernels import empirical_ntk as empirical_ntk
 from iterlin._kernels import empirical_ntk_by_leaf as empirical_ntk_by_leaf
 from iterlin._lazy import Lazy as Lazy
@@ -36,6 +42,8 @@ from iterlin._parts import only as only
 from iterlin._problem import Problem as Problem
 from iterlin._progress import Checkpoints as Checkpoints
 from iterlin._progress import Progress as Progress
+from iterlin._ready_records import kernel_rank as kernel_rank
+from iterlin._ready_records import sharpness as sharpness
 from iterlin._records import Moment as Moment
 from iterlin._records import RecordAt as RecordAt
 from iterlin._schedules import Adaptive as Adaptive
@@ -80,7 +88,9 @@ __all__ = [
     "Dual",
     "DualCost",
     "EquinoxModel",
+    "Estimate",
     "Every",
+    "Expanded",
     "FileCheckpoints",
     "FirstOrder",
     "Flow",
@@ -126,8 +136,14 @@ __all__ = [
     "empirical_ntk_by_leaf",
     "functional",
     "ggn_max_eigenvalue",
+    "hessian_max_eigenvalue",
+    "kernel_cosine",
+    "kernel_norm",
+    "kernel_rank",
+    "kernel_trace",
     "only",
     "sgd",
+    "sharpness",
     "squared_error",
     "train",
     "train_many",
