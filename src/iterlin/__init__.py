@@ -54,7 +54,9 @@ from iterlin._schedules import Guarded as Guarded
 from iterlin._schedules import LevenbergMarquardt as LevenbergMarquardt
 from iterlin._schedules import Never as Never
 from iterlin._schedules import OnConvergence as OnConvergence
+from iterlin._schedules import OnKernelMovement as OnKernelMovement
 from iterlin._schedules import OnLinearisationError as OnLinearisationError
+from iterlin._schedules import Quadratic as Quadratic
 from iterlin._schedules import Schedule as Schedule
 from iterlin._schedules import Step as Step
 from iterlin._schedules import TrustRegion as TrustRegion
@@ -107,10 +109,12 @@ __all__ = [
     "Moment",
     "Never",
     "OnConvergence",
+    "OnKernelMovement",
     "OnLinearisationError",
     "Outcome",
     "Problem",
     "Progress",
+    "Quadratic",
     "RecordAt",
     "Result",
     "Ridge",

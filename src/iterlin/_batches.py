@@ -11,6 +11,7 @@ from jaxtyping import Array, Int, PyTree
 from iterlin._batch_model import ByBatch
 from iterlin._blocks import rows
 from iterlin._devices import spread_here
+from iterlin._expanded import Expanded
 from iterlin._linearise import Forward, Linearised, Network, recomputed, stateless
 
 HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
@@ -36,7 +37,7 @@ class FullBatch(eqx.Module):
         """All examples."""
         return x, y, order
 
-    def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
+    def forward(self, model: Linearised | Expanded | Network, x: PyTree[Array]) -> Forward:
         """θ ↦ f(θ, x), for one step."""
         return model.with_state(x) if isinstance(model.fn, ByBatch) else stateless(recomputed(model, x))
 
@@ -79,7 +80,7 @@ class MiniBatch(eqx.Module):
             inputs = self.augment(jax.random.fold_in(jax.random.split(self.key)[1], step), inputs)
         return *spread_here((inputs, rows(y, chosen))), order
 
-    def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
+    def forward(self, model: Linearised | Expanded | Network, x: PyTree[Array]) -> Forward:
         """θ ↦ f(θ, x), for one step."""
         return model.with_state(x)
 
@@ -100,6 +101,6 @@ class Streamed(eqx.Module):
         """The batch that is there."""
         return x, y, order
 
-    def forward(self, model: Linearised | Network, x: PyTree[Array]) -> Forward:
+    def forward(self, model: Linearised | Expanded | Network, x: PyTree[Array]) -> Forward:
         """θ ↦ f(θ, x), for one step."""
         return model.with_state(x)

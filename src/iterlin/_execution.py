@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Int, PyTree
 
 from iterlin._devices import copied, on
+from iterlin._expanded import Expanded
 from iterlin._linearise import Linearised
 from iterlin._losses import Loss
 from iterlin._problem import Problem
@@ -30,10 +31,10 @@ class Fixed(NamedTuple):
     splits: Splits
     origin: PyTree[Array]  # θ_0
 
-    def linearised(self, state: State) -> Linearised:
+    def linearised(self, state: State) -> Linearised | Expanded:
         """The network as it is measured at a record, and its expansion about θ_s."""
         x, _ = next(iter(self.splits.values()))
-        return Linearised(self.problem.fn.recorded(x, state.model_state), state.params0)
+        return self.schedule.expansion(self.problem.fn.recorded(x, state.model_state), state.params0)
 
 
 class Observation(NamedTuple):
@@ -113,7 +114,9 @@ class Batched:
         return _row(self.state, jnp.asarray(run))
 
 
-def _measurable(fixed: Fixed, state: State) -> tuple[Linearised, Loss, PyTree[Array], PyTree[Array], Splits, Array]:
+def _measurable(
+    fixed: Fixed, state: State
+) -> tuple[Linearised | Expanded, Loss, PyTree[Array], PyTree[Array], Splits, Array]:
     """What a record is made of. The solver and its state are not: what a solver keeps on the host may be no array."""
     problem = fixed.problem
     return (

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from iterlin._expanded import Expanded
 from iterlin._linearise import Forward, Linearised, Network
 from iterlin._losses import Loss
 
@@ -15,7 +16,7 @@ from iterlin._losses import Loss
 class Lazy(NamedTuple):
     """The lazy problem on the batch of one step (see `Problem`), as functions of θ."""
 
-    model: Linearised | Network
+    model: Linearised | Expanded | Network
     params0: PyTree[Array]  # θ_s
     forward: Forward  # θ ↦ f_lin(θ, x), and the network's state after it
     x: PyTree[Array]

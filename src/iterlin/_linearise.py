@@ -115,7 +115,7 @@ class Network(eqx.Module):
         return self.fn(params, x)
 
 
-def recomputed(model: Linearised | Network, x: PyTree[Array]) -> Predict:
+def recomputed(model: Any, x: PyTree[Array]) -> Predict:
     """θ ↦ outputs, where every call computes all of it again, and memory holds one chunk alone."""
 
     def again(params):

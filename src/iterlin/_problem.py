@@ -33,7 +33,7 @@ class Problem(eqx.Module):
     max_loss: Float[Array, ""]
     key: Array | None = None  # of a network that draws at random
 
-    def damping_at(self, state: State, schedule: Schedule) -> Float[Array, ""]:
+    def damping_at(self, state: State, schedule: Schedule) -> Float[Array, "..."]:
         """λ of the phase that a run is in."""
         damping = self.damping.at(state.feature_updates) * schedule.damping_factor(state.schedule_state)
         return damping.astype(state.initial_norm.dtype)

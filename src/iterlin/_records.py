@@ -12,6 +12,7 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from iterlin._blocks import in_chunks, num_examples, rows
+from iterlin._expanded import Expanded
 from iterlin._lazy import Lazy
 from iterlin._linearise import Linearised, recomputed, stateless
 from iterlin._losses import Loss, accuracy
@@ -26,7 +27,7 @@ class Moment(NamedTuple):
     step: int
     model: Any
     params: PyTree[Array]
-    linearised: Linearised
+    linearised: Linearised | Expanded
 
 
 class RecordAt(NamedTuple):
@@ -47,7 +48,7 @@ def log_spaced_steps(num_steps: int, per_decade: int, first: int = 1) -> list[in
 
 
 def measure(
-    linearised: Linearised,
+    linearised: Linearised | Expanded,
     loss: Loss,
     params: PyTree[Array],
     origin: PyTree[Array],
@@ -98,7 +99,7 @@ def _mean_square(tree: PyTree[Array]) -> Float[Array, ""]:
 
 
 def _certificate(
-    linearised: Linearised,
+    linearised: Linearised | Expanded,
     loss: Loss,
     params: PyTree[Array],
     x: PyTree[Array],

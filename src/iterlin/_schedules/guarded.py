@@ -11,7 +11,8 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from iterlin._lazy import Lazy
 from iterlin._schedules.periods import require_at_least, whole
-from iterlin._schedules.schedule import Wrapped, forever
+from iterlin._schedules.schedule import forever
+from iterlin._schedules.wrapped import Wrapped
 
 LEAST, MOST = 1e-6, 1e6  # of the factor on λ
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from iterlin._expanded import Expanded
 from iterlin._lazy import Lazy
 from iterlin._linearise import Linearised, Network
 
@@ -46,6 +47,11 @@ class Schedule(eqx.Module):
     compute what it likes from the lazy problem, and `update` is shown the result. A subclass whose `settles` is true
     has the last word on where a phase ends (`settle`). Solvers that know the lazy problem alone take neither.
     """
+
+    @property
+    def order(self) -> int:
+        """The degree in θ − θ_s of what a phase trains: with 1 the lazy problem of a convex loss is convex."""
+        return 1
 
     @property
     def looks(self) -> bool:
@@ -99,7 +105,7 @@ class Schedule(eqx.Module):
         """
         return jnp.ones(()), state
 
-    def damping_factor(self, state: PyTree[Array]) -> Float[Array, ""] | float:
+    def damping_factor(self, state: PyTree[Array]) -> Float[Array, "..."] | float:
         """What λ is multiplied by in this phase."""
         return 1.0
 
@@ -107,48 +113,14 @@ class Schedule(eqx.Module):
         """What a record says of it: parts of its state by name, each one number."""
         return {}
 
-    def model(self, fn: Callable, params0: PyTree[Array]) -> Linearised | Network:
-        """What a phase trains."""
+    def expansion(self, fn: Callable, params0: PyTree[Array]) -> Linearised | Expanded:
+        """The proxy of the network in a phase, which records measure."""
         return Linearised(fn, params0)
+
+    def model(self, fn: Callable, params0: PyTree[Array]) -> Linearised | Expanded | Network:
+        """What a phase trains."""
+        return self.expansion(fn, params0)
 
     def updates(self, phase_step: Int[Array, ""]) -> Int[Array, ""]:
         """How many feature updates the end of a phase of this many steps stands for."""
         return jnp.ones_like(phase_step)
-
-
-class Wrapped(Schedule):
-    """A schedule that does as another one does, but for what a subclass overrides.
-
-    What it remembers is a named tuple, with what the other one remembers as `own`.
-    """
-
-    schedule: Schedule
-
-    @property
-    def looks(self) -> bool:
-        return self.schedule.looks
-
-    def check(self, setup):
-        self.schedule.check(setup)
-
-    def next_phase(self, state):
-        return state._replace(own=self.schedule.next_phase(state.own))
-
-    def remaining(self, state, phase_step):
-        return self.schedule.remaining(state.own, phase_step)
-
-    def when_to_look(self, state, phase_step):
-        return self.schedule.when_to_look(state.own, phase_step)
-
-    def look(self, lazy, params):
-        return self.schedule.look(lazy, params)
-
-    def update(self, state, seen):
-        over, own = self.schedule.update(state.own, seen)
-        return over, state._replace(own=own)
-
-    def model(self, fn, params0):
-        return self.schedule.model(fn, params0)
-
-    def updates(self, phase_step):
-        return self.schedule.updates(phase_step)

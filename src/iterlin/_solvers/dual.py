@@ -73,6 +73,7 @@ class Dual(Solver):
 
     def check(self, setup):
         setup.require_32_bits("the dual form")
+        setup.require_linear("the dual form")
         dtype = jnp.result_type(*jax.tree.leaves(setup.params))
         a = np.empty(min(setup.num_params, setup.num_outputs), dtype)  # of no more coordinates
         self.solver.check(setup._replace(params=a))

@@ -66,6 +66,7 @@ class Ridge(Stepwise):
         if not is_squared_error(setup.loss):
             raise ValueError("the ridge solver is for squared_error: use `truncated` for other losses")
         setup.require_full_batches("the ridge solver")
+        setup.require_linear("the ridge solver")
         setup.require_32_bits("the ridge solver")
         setup.require_one_example("the ridge solver")
         if setup.damping == 0 and self.factorisation == "cholesky":

@@ -48,6 +48,14 @@ class Setup(NamedTuple):
         if self.batch_size is not None:
             raise ValueError(f"{solver} takes full batches: leave batch_size out")
 
+    def require_linear(self, solver: str) -> None:
+        """**Raises**: `ValueError` for phases that train no linear proxy."""
+        if self.schedule.order != 1:
+            raise ValueError(
+                f"{solver} is made for proxies that are linear in θ, and {type(self.schedule).__name__} trains "
+                "another: use sgd, adam or Flow"
+            )
+
     def require_32_bits(self, solver: str) -> None:
         """**Raises**: `ValueError` that names the first parameter with fewer bits: its rounding is in no estimate."""
         for path, leaf in jax.tree_util.tree_leaves_with_path(self.params):

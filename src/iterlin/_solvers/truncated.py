@@ -60,6 +60,7 @@ class Truncated(Stepwise):
 
     def check(self, setup):
         setup.require_full_batches("truncated Gauss–Newton")
+        setup.require_linear("truncated Gauss–Newton")
         setup.require_32_bits("truncated Gauss–Newton")
         setup.require_no_draws("truncated Gauss–Newton")
 
