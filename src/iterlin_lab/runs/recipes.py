@@ -11,7 +11,7 @@ from iterlin_lab.settings.solved import Solved
 from iterlin_lab.settings.solvers import solver_of
 
 # The purposes of random keys; experiments with keys of their own have higher numbers.
-RESULT, REGIME = 0, 1
+RESULT, REGIME, SCHEDULE = 0, 1, 4
 
 Damping = float | tuple[float, float, int]  # λ; or those of the first phases and of later ones, and how many are first
 
@@ -29,18 +29,19 @@ class Recipe(NamedTuple):
     training: dict[str, Any]
     solver: dict[str, Any]  # its name, and what it needs besides η
     learning_rate: float | None  # None if the solver has none
-    period: float | None  # K, or None to re-linearise on convergence
+    period: float | None  # K; None for another schedule, or without one to re-linearise on convergence
     tolerance: float | None
     damping: Damping
     augmentation: str | None = None  # of mini-batches
     snapshots: bool = False  # whether the network is kept at every record
     form: str = "primal"  # of lazy phases
     layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
+    schedule: dict[str, Any] | None = None  # one that is no K, its name and its numbers
 
 
 def may_have_dual(recipe: Recipe) -> bool:
     """Whether the dual is asked for, lazy problems stay as they are for a phase, and the solver takes any basis."""
-    fixed = recipe.augmentation is None and recipe.runs_at_once == 1
+    fixed = recipe.augmentation is None and recipe.runs_at_once == 1 and recipe.schedule is None
     return recipe.form != "primal" and fixed and solver_of(recipe.solver).any_basis
 
 
@@ -61,6 +62,7 @@ def make_recipe(
     augmentation: str | None = None,
     snapshots: bool = False,
     layers: list[int] | None = None,
+    schedule: dict[str, Any] | None = None,
     **training: Any,
 ) -> Recipe:
     """Run number `run` of a cell, with what the scale says where `seed`, `sizes`, `net` and `training` say nothing."""
@@ -83,6 +85,7 @@ def make_recipe(
         augmentation=augmentation,
         snapshots=snapshots,
         layers=layers,
+        schedule=schedule,
     )
 
 

@@ -39,12 +39,13 @@ from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.augment import AUGMENTATIONS
 from iterlin_lab.runs.form import choose
-from iterlin_lab.runs.recipes import RESULT, Recipe
+from iterlin_lab.runs.recipes import RESULT, SCHEDULE, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
 from iterlin_lab.runs.splits import Split, draw_splits, read_data
 from iterlin_lab.runs.store import kept
 from iterlin_lab.runs.workers import checkpoint_interval
+from iterlin_lab.settings.schedules import schedule_of
 from iterlin_lab.settings.solvers import solver_of
 
 CODE = (
@@ -54,6 +55,7 @@ CODE = (
     "iterlin_lab/runs/form.py",
     "iterlin_lab/runs/splits.py",
     "iterlin_lab/runs/training.py",
+    "iterlin_lab/settings/schedules.py",
 )
 SOLVER = "iterlin_lab/settings/solvers/{}.py"  # by its name
 
@@ -103,7 +105,7 @@ def run_many(
         solver = solver_of(recipe.solver).make(recipe.learning_rate)
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
         damping = Switched(*recipe.damping) if isinstance(recipe.damping, tuple) else recipe.damping
-        runs.append(Run(model, splits, solver, damping, batch_key, log, keep, state=state))
+        runs.append(Run(model, splits, solver, damping, batch_key, log, keep, _schedule(recipe), state=state))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
@@ -112,7 +114,7 @@ def run_many(
         trainable = only(model, lambda model: [layers(model)[i] for i in trained])
     form = choose(first, model, runs[0].splits["train"][0], trainable)
     runs = [run._replace(solver=form.of(run.solver)) for run in runs]
-    settings = {"loss": cross_entropy, "schedule": _schedule(first), "checkpoints": checkpoints, "trainable": trainable}
+    settings = {"loss": cross_entropy, "schedule": 1, "checkpoints": checkpoints, "trainable": trainable}
     settings["block_bytes"] = block_size(first.threads)
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
@@ -139,6 +141,8 @@ def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> N
 
 
 def _schedule(recipe: Recipe) -> Schedule:
+    if recipe.schedule is not None:
+        return schedule_of(recipe.schedule).make(keys(recipe.seed, recipe.run, SCHEDULE)[0])
     if recipe.period is None:
         return OnConvergence(recipe.tolerance)
     return Never() if recipe.period == float("inf") else Every(int(recipe.period))

@@ -1,0 +1,59 @@
+"""Runs of E-ADAPT: fixed K and schedules, by a flow; and explicit steps on a grid of η. Nothing here imports jax."""
+
+from typing import Any
+
+from iterlin_lab.experiments.adapt.settings import Scope
+from iterlin_lab.runs.recipes import Recipe, make_recipe
+from iterlin_lab.settings import parse_period
+
+
+def cells(scale: Scope) -> dict[str, list[Recipe]]:
+    """`K` and names of schedules; `grid-η-K`, and `grid-η-watching`. A run has the same draw in all of them."""
+    own, grid = scale.adapt, scale.adapt.grid
+    found = {period: by_flow(scale, period=parse_period(period)) for period in own.periods}
+    found |= {name: by_flow(scale, schedule=schedule.model_dump()) for name, schedule in own.schedules.items()}
+    for rate in grid.learning_rates:
+        for period in grid.periods:
+            found[f"grid-{rate:g}-{period}"] = by_steps(scale, rate, period=parse_period(period))
+        found[f"grid-{rate:g}-watching"] = by_steps(scale, rate, schedule=grid.watching.model_dump())
+    return found
+
+
+def by_flow(scale: Scope, **when: Any) -> list[Recipe]:
+    """Runs until the training set is fitted."""
+    own = scale.adapt
+    return [
+        make_recipe(
+            scale,
+            run,
+            seed=own.seed,
+            net=scale.net.model_copy(update={"initialisation": own.initialisation}),
+            solver=own.solver.values(),
+            learning_rate=own.learning_rate,
+            num_steps=own.num_steps,
+            first_record=own.first_record,
+            records_per_decade=own.records_per_decade,
+            **when,
+        )
+        for run in range(own.num_seeds)
+    ]
+
+
+def by_steps(scale: Scope, learning_rate: float, **when: Any) -> list[Recipe]:
+    """Runs for all steps: one that has fitted may diverge yet."""
+    own = scale.adapt
+    return [
+        make_recipe(
+            scale,
+            run,
+            seed=own.seed,
+            solver={"name": "gradient_descent"},
+            learning_rate=learning_rate,
+            num_steps=own.grid.num_steps,
+            fit_loss=None,
+            records_per_decade=own.records_per_decade,
+            batch_size=None,
+            **when,
+        )
+        for run in range(own.grid.num_seeds)
+    ]
