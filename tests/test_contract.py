@@ -202,6 +202,7 @@ def test_kept_runs_depend_on_their_own_network_and_solver_alone():
     assert {name for name in read if name.startswith(("nets/", "settings/"))} == {
         *(f"nets/lenet/{name}.py" for name in ("__init__", "module")),
         *(f"nets/shared/{name}.py" for name in ("build", "convolution", "initialise", "saved")),
+        "settings/schedules.py",
         "settings/solvers/adam.py",
     }
     assert not [name for name in read if name.startswith("data/sets")]
