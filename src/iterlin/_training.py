@@ -62,7 +62,9 @@ def train(
     - `splits`: arrays (x, y), or trees of them, by name. The first is trained on, all of them are measured.
     - `loss`: a mean over examples, such as `cross_entropy`, or a function of your own of outputs and targets.
     - `solver`, `schedule`: how a lazy phase is solved, and when it ends. `sgd(η)` and `Every(K)` are the papers'; an
-      optax optimiser, the number η and the number K are taken too.
+      optax optimiser, the number η and the number K are taken too. `OnLinearisationError(ε)` and others of its kind
+      look at the network and end a phase once the expansion has become wrong; `Guarded(schedule)` rolls back phases
+      that end with a higher loss.
       `Flow(η)` stands for many tiny full-batch steps, and `ClosedForm(η)` for the steps of a phase with squared error.
     - `num_steps`: the step limit T.
     - `trainable`: which leaves of the model are trained (see `functional`). The others stay as they are.
@@ -95,7 +97,8 @@ def train(
     A record has, by name: `step` t, `phase_step` t − s, `feature_updates`, `evaluations` of the gradient;
     `distance_init` ‖θ − θ_0‖ and `distance_phase` ‖θ − θ_s‖; `certificate` and `linearisation_error` (see `measure`);
     and for every split `network_<split>_loss` and `proxy_<split>_loss`, of f and of f_lin, and `…_accuracy` where
-    targets are class labels, one for each vector of outputs.
+    targets are class labels, one for each vector of outputs. Besides it has what the schedule reports, such as
+    `rolled_back`.
 
     **Raises**: `ValueError` for an impossible argument, before anything is compiled; and for a stream that ends or
     changes the shape of its batches. Divergence is not an error but an outcome.

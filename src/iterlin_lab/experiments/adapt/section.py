@@ -56,9 +56,10 @@ looking.
 line joins fixed K. Means over runs of accuracies and geometric means of costs, with 95 % t-intervals.*
 
 **Which η diverge.** Explicit steps on full batches with every η and K, and with a schedule that watches the
-linearisation error, as `error` does, after every {own.grid.watching.every:g} steps. They start from the
-`{scale.net.initialisation}` initialisation. The share is of runs that diverged within {own.grid.num_steps:g} steps, in
-percent with its exact 95 % interval, and the accuracy is the median test accuracy of the others at the end.
+linearisation error as `error` does, with the bound {own.grid.watching.bound:g}, and looks at it each time that
+{own.grid.watching.every:g} more steps are done. They start from the `{scale.net.initialisation}` initialisation. The
+share is of runs that diverged within {own.grid.num_steps:g} steps, in percent with its exact 95 % interval, and the
+accuracy is the median test accuracy of the others at the end.
 
 {markdown_table(pairs)}"""
 
