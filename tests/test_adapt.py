@@ -44,7 +44,7 @@ def test_every_schedule_is_made_and_described(name):
     schedule = schedule_of({"name": name, **NUMBERS[name]})
     made = schedule.make(jax.random.key(0))
     assert isinstance(made, iterlin.Schedule)
-    assert int(made.remaining(made.init(), np.asarray(0))) <= 9
+    assert int(made.remaining(made.init(), jax.numpy.asarray(0))) <= 9
     assert schedule.title in schedule.described()
 
 

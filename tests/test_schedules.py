@@ -1,6 +1,7 @@
 """When to re-linearise: schedules that look at the network, that guard its loss, and whose periods change."""
 
 import itertools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -180,7 +181,7 @@ def test_the_kernel_s_movement_is_that_of_the_kernels():
 def kernel_distance_from_start(moment):
     fn, start = moment.linearised.fn, iterlin.functional(mlp(KEYS[0]))[0]
     a, b = (iterlin.empirical_ntk(fn, params, DATA[0]).ravel() for params in (moment.params, start))
-    return {"distance": 1 - a @ b / np.sqrt(a @ a * (b @ b))}
+    return {"distance": float(1 - a @ b / np.sqrt(a @ a * (b @ b)))}
 
 
 # The second order.
@@ -211,9 +212,9 @@ def test_one_step_of_a_quadratic_proxy_is_one_of_gradient_descent():
 
 
 def test_a_quadratic_proxy_may_be_guarded_and_looked_at():
-    schedule = Guarded(Quadratic(OnLinearisationError(0.01, every=1)))
-    result = train(schedule=schedule)
-    assert 0 < result.state.feature_updates < train(schedule=schedule.schedule.schedule).state.feature_updates
+    watching = OnLinearisationError(0.01, every=1)
+    result = train(schedule=Guarded(Quadratic(watching)))
+    assert 0 < result.state.feature_updates < train(schedule=watching).state.feature_updates
 
 
 def test_the_measures_do_not_see_the_scale_of_the_loss():
@@ -332,7 +333,9 @@ class Kept:
     """Checkpoints in memory, at every pause."""
 
     interval = 0.0
-    progress = None
+
+    def __init__(self):
+        self.progress: Any = None
 
     def restore(self, like):
         return self.progress
