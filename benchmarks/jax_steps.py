@@ -13,6 +13,7 @@ from iterlin import (
     Flow,
     Linearised,
     Never,
+    OnLinearisationError,
     Schedule,
     Solver,
     cross_entropy,
@@ -97,6 +98,11 @@ def hoisted(problem: Problem) -> Callable[[], None]:
 def every_step(problem: Problem) -> Callable[[], None]:
     """Full batches with K = 1: a phase a step."""
     return linearised(problem, schedule=OnNetwork(), hoisted=True)
+
+
+def watched(problem: Problem) -> Callable[[], None]:
+    """Full batches in one phase that looks at the linearisation error after every 20 steps, and never ends for it."""
+    return linearised(problem, schedule=OnLinearisationError(1e9), hoisted=True)
 
 
 def flow(problem: Problem) -> Callable[[], None]:

@@ -86,6 +86,7 @@ GROUPS: dict[str, list[Pair]] = {
     "digits": [
         on(DIGITS, "linearised / plain", jx.hoisted, jx.plain),
         on(DIGITS, "K = 1 / plain", jx.every_step, jx.plain),
+        on(DIGITS, "watched / linearised", jx.watched, jx.hoisted),
         on(DIGITS, "plain / PyTorch", jx.plain, pt.plain),
         on(DIGITS, "linearised / PyTorch", jx.hoisted, pt.linearised),
     ],

@@ -35,7 +35,7 @@ def test_each_row_comes_once_it_is_measured_after_the_name_of_its_pair(tmp_path)
     )
     done = subprocess.run(command, stdout=-1, stderr=subprocess.STDOUT, text=True, cwd=ROOT, env=environment())
     _, _, group, *lines = done.stdout.splitlines()  # after the head of the table
-    assert group == "digits, 4 pairs"
-    named = [line.removeprefix("next: ") for line in lines[0:8:2]]
-    assert len(set(named)) == 4
+    assert group == "digits, 5 pairs"
+    named = [line.removeprefix("next: ") for line in lines[0:10:2]]
+    assert len(set(named)) == 5
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines[1:8:2]] == named
