@@ -10,16 +10,27 @@ from iterlin import cross_entropy
 from tests.clone import ROOT
 
 
-@pytest.fixture(scope="module")
-def made():
-    """What the page on models makes, in the promotion of dtypes that users have."""
-    blocks = re.findall(
-        r"^```python\n(.*?)^```$", (ROOT / "docs/models.md").read_text(), flags=re.MULTILINE | re.DOTALL
-    )
+def run(page):
+    """What the code of a page makes, in the promotion of dtypes that users have."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
     names = {}
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         exec("\n".join(blocks), names)
     return names
+
+
+@pytest.fixture(scope="module")
+def made():
+    return run("docs/models.md")
+
+
+def test_schedules_update_features_and_roll_phases_back():
+    found = run("docs/when-to-update.md")
+    adapted, guarded = found["adapted"].records, found["guarded"].records
+    assert adapted[-1]["feature_updates"] > 0
+    assert adapted[-1]["network_train_loss"] < adapted[0]["network_train_loss"]
+    assert guarded[-1]["rolled_back"] > 0
+    assert guarded[-1]["network_train_loss"] < guarded[0]["network_train_loss"]
 
 
 @pytest.mark.parametrize("name", ["normed", "dropped", "sequence"])
