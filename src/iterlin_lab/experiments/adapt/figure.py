@@ -1,51 +1,48 @@
 """The figure of E-ADAPT."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
-from iterlin_lab.figures.style import colour, percent
+from iterlin_lab.figures.style import colour
 from iterlin_lab.report.names import label
 
-ACCURACY = "network_validation_stopped"
-COSTS = {"feature_updates": "feature updates", "evaluations": "evaluations of the gradient"}
-# Apart from the colours of K, and told apart without colour by their markers.
-SCHEDULES = (("#cc79a7", "D"), ("#d55e00", "s"), ("#0072b2", "^"), ("#e69f00", "v"), ("0.45", "P"), ("#009e73", "*"))
+PANELS = {
+    "network_validation_stopped": "test accuracy of\nthe network (%)",
+    "feature_updates": "feature updates",
+    "evaluations": "evaluations of\nthe gradient",
+}
+SCHEDULE = "#cc79a7"  # apart from the colours of K
 
 
 def adapt(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """Test accuracy against what it costs: fixed K as a line, and every schedule as a point of its own."""
-    figure, panels = plt.subplots(1, 2, figsize=(7.4, 3.8), sharey=True)
+    """A row a K and a schedule: its accuracy, and what it costs."""
     table = tables["adapt"]
-    fixed = table[np.isfinite(table["K"])].sort_values("K")
-    others = table[table["K"].isna()]
-    for axes, (cost, text) in zip(panels, COSTS.items(), strict=True):
-        axes.plot(fixed[f"{cost}_mean"], fixed[f"{ACCURACY}_mean"], color="0.75", linewidth=0.8, zorder=1)
-        for row in fixed.to_dict("records"):
-            _point(axes, row, cost, colour(row["K"]), "o", label(row["K"]))
-        for row, (shade, marker) in zip(others.to_dict("records"), SCHEDULES, strict=False):
-            _point(axes, row, cost, shade, marker, row["method"])
-        axes.set_xscale("log")
+    figure, panels = plt.subplots(1, len(PANELS), figsize=(7, 0.3 * len(table) + 0.9), sharey=True)
+    for axes, (name, text) in zip(panels, PANELS.items(), strict=True):
+        for place, row in enumerate(table.to_dict("records")):
+            _point(axes, place, row, name)
         axes.set_xlabel(text)
-    panels[0].set_ylabel("test accuracy of the network (%)")
-    percent(panels[0])
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8)
+    panels[0].xaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=""))
+    for axes in panels[1:]:
+        axes.set_xscale("log")
+    names = [label(row["K"]) if row["method"] == "gradient" else row["method"] for row in table.to_dict("records")]
+    panels[0].set_yticks(range(len(table)), names)
+    panels[0].invert_yaxis()
     return figure
 
 
-def _point(axes: Axes, row: dict, cost: str, shade: object, marker: str, name: str) -> None:
-    """A mean with its 95 % intervals both ways."""
-    x, y = row[f"{cost}_mean"], row[f"{ACCURACY}_mean"]
-    across = [[x - row[f"{cost}_low"]], [row[f"{cost}_high"] - x]]
-    along = [[y - row[f"{ACCURACY}_low"]], [row[f"{ACCURACY}_high"] - y]]
-    axes.errorbar(
-        x, y, along, np.maximum(across, 0), fmt=marker, color=shade, capsize=2, elinewidth=0.8, label=name, zorder=3
-    )
+def _point(axes: Axes, place: int, row: dict[Any, Any], name: str) -> None:
+    """A mean with its 95 % interval."""
+    mean, low, high = (row[f"{name}_{part}"] for part in ("mean", "low", "high"))
+    marker, shade = ("o", colour(row["K"])) if np.isfinite(row["K"]) else ("D", SCHEDULE)
+    axes.errorbar(mean, place, xerr=[[max(mean - low, 0)], [max(high - mean, 0)]], fmt=marker, color=shade, capsize=2.5)
 
 
 FIGURES = {"adapt": adapt}

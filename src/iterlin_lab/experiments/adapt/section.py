@@ -50,10 +50,10 @@ looking.
 
 {markdown_table(rows)}
 
-![Test accuracy against feature updates, and against evaluations](figures/adapt.svg)
+![Test accuracy, feature updates and evaluations of every K and schedule](figures/adapt.svg)
 
-*Test accuracy against the number of feature updates (left) and of evaluations (right) of a run, on logarithmic axes. A
-line joins fixed K. Means over runs of accuracies and geometric means of costs, with 95 % t-intervals.*
+*Test accuracy (left), feature updates (middle) and evaluations (right) of every fixed K (circles) and schedule
+(diamonds). Means over runs of accuracies and geometric means of costs, with 95 % t-intervals.*
 
 **Which η diverge.** Explicit steps on full batches with every η and K, and with a schedule that watches the
 linearisation error as `error` does, with the bound {own.grid.watching.bound:g}, and looks at it each time that
