@@ -72,6 +72,12 @@ def _with_one(periods: list[str]) -> list[str]:
     return periods
 
 
+def _tells_apart(rates: list[float]) -> list[float]:
+    if len({f"{rate:g}" for rate in rates}) < len(rates):
+        raise ValueError(f"two entries have the same first six digits in {rates}")
+    return rates
+
+
 def distinct(parse):
     """A list without two entries that `parse` takes for the same."""
 
@@ -108,6 +114,7 @@ Compared = Annotated[Periods, AfterValidator(_with_one)]
 Tolerances = Annotated[list[Annotated[str, AfterValidator(_tolerance_label)]], Field(min_length=1), distinct(float)]
 Dampings = Annotated[list[Annotated[str, AfterValidator(_number_label)]], Field(min_length=1), distinct(float)]
 Numbers = Annotated[list[Positive], Field(min_length=1), distinct(float)]
+Rates = Annotated[Numbers, AfterValidator(_tells_apart)]  # whose folders are called by six digits of them
 Fractions = Annotated[list[Fraction], distinct(float)]
 Augmentation = Annotated[str, AfterValidator(_augmentation)]
 Initialisation = Literal["he_normal", "glorot_uniform", "lecun_normal", "pytorch"]

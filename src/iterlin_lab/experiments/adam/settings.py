@@ -6,7 +6,17 @@ from typing import Annotated
 from pydantic import AfterValidator, model_validator
 
 from iterlin_lab.experiments.k_sweep.settings import KSweep, require_as_many
-from iterlin_lab.settings.base import Count, Numbers, PerDecade, PeriodLabel, Positive, Seeds, Steps, Strict, Tolerances
+from iterlin_lab.settings.base import (
+    Count,
+    PerDecade,
+    PeriodLabel,
+    Positive,
+    Rates,
+    Seeds,
+    Steps,
+    Strict,
+    Tolerances,
+)
 from iterlin_lab.settings.shared import Shared
 
 
@@ -16,16 +26,10 @@ def _between(label: str) -> str:
     return label
 
 
-def _tells_apart(rates: list[float]) -> list[float]:
-    if len({f"{rate:g}" for rate in rates}) < len(rates):
-        raise ValueError(f"two entries have the same first six digits in {rates}")
-    return rates
-
-
 class Tuned(Strict):
     """K = 1 with explicit steps on the network itself, of which the best of these η counts (`table.tuned`)."""
 
-    learning_rates: Annotated[Numbers, AfterValidator(_tells_apart)]
+    learning_rates: Rates
     num_steps: Steps
 
     def cells(self, name: str) -> dict[str, float]:

@@ -8,19 +8,18 @@ from iterlin_lab.settings.base import (
     Compared,
     Count,
     Initialisation,
-    ManySteps,
     Name,
-    Numbers,
     PerDecade,
     PeriodLabel,
     Positive,
+    Rates,
     Seed,
     Seeds,
     Steps,
     Strict,
     parse_period,
 )
-from iterlin_lab.settings.schedules import AnySchedule, LinearisationError
+from iterlin_lab.settings.schedules import AnySchedule, LinearisationError, Scheduled
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solvers import PhaseSolver
 
@@ -28,7 +27,7 @@ from iterlin_lab.settings.solvers import PhaseSolver
 class Grid(Strict):
     """Explicit steps at these η: every K, and the schedule `watching` the linearisation error."""
 
-    learning_rates: Numbers
+    learning_rates: Rates
     periods: Compared
     watching: LinearisationError
     num_steps: Steps
@@ -46,7 +45,7 @@ class Adapt(Strict):
     initialisation: Initialisation
     solver: PhaseSolver
     learning_rate: Positive
-    num_steps: ManySteps
+    num_steps: Steps
     first_record: Count
     records_per_decade: PerDecade
     periods: Compared
@@ -72,3 +71,18 @@ def check(scale: Scope) -> None:
         raise ValueError('adapt.periods must contain two finite K besides "1": accuracy is compared between them')
     if parse_period(own.reference) not in finite:
         raise ValueError('adapt.reference must be one of adapt.periods, finite and not "1"')
+    if taken := own.schedules.keys() & {*own.periods}:
+        raise ValueError(f"adapt.schedules must have other names than adapt.periods, got {min(taken)!r} in both")
+    for name, schedule in own.schedules.items():
+        _require_possible(f"adapt.schedules.{name}", schedule)
+
+
+def _require_possible(key: str, schedule: Scheduled) -> None:
+    """**Raises**: `ValueError` for numbers that do not go together."""
+    numbers = schedule.model_dump()
+    for low in ("first", "least"):
+        if low in numbers and numbers["most"] < numbers[low]:
+            raise ValueError(f"{key}.most must be at least {low}, which is {numbers[low]}, got {numbers['most']}")
+    for name, least in (("factor", 1), ("num_probes", 2)):
+        if numbers.get(name, least) < least:
+            raise ValueError(f"{key}.{name} must be at least {least}, got {numbers[name]}")
