@@ -55,5 +55,5 @@ def by_steps(scale: Scope, learning_rate: float, **when: Any) -> list[Recipe]:
             batch_size=None,
             **when,
         )
-        for run in range(own.grid.num_seeds)
+        for run in range(own.num_seeds)
     ]

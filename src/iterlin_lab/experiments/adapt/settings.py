@@ -31,7 +31,6 @@ class Grid(Strict):
     periods: Compared
     watching: LinearisationError
     num_steps: Steps
-    num_seeds: Seeds
 
 
 class Adapt(Strict):
