@@ -32,9 +32,8 @@ test: $(VENV)/installed
 	pytest tests/test_[a-l]*.py
 	pytest tests/test_[m-z]*.py
 
-# Three at once: many of them wait for processes that they have started or killed.
 test-system: $(VENV)/installed
-	pytest -n 3 tests/system
+	pytest tests/system
 
 soak: $(VENV)/installed
 	@python -m tests.system.soak $(KILLS)

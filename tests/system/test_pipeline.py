@@ -242,4 +242,4 @@ def test_a_tracking_server_that_is_down_is_a_warning(clone):
     assert "warning: MLflow" not in done.stderr  # once a pipeline is enough
     done = clone.run("dvc", "repro", "-f", "-s", "track_report@smoke", MLFLOW_TRACKING_URI=address)
     assert f"warning: MLflow at {address} does not show everything" in done.stderr
-    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 14
+    assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 15
