@@ -70,10 +70,10 @@ def _listed(scale: Any, hashes: dict[str, str]) -> Iterator[Cell]:
 
 def _described(recipe: Recipe) -> dict[str, Any]:
     """What tells the runs of a cell from the runs of other cells."""
-    solver, schedule = dict(recipe.solver), dict(recipe.schedule or {"name": "on convergence"})
+    solver, schedule = dict(recipe.solver), dict(recipe.schedule or {})
     period = recipe.period if recipe.period is None or math.isinf(recipe.period) else int(recipe.period)
     values = {
-        "K": schedule.pop("name") if period is None else str(period),
+        "K": schedule.pop("name", "on convergence") if period is None else str(period),
         "solver": solver.pop("name"),
         "learning_rate": recipe.learning_rate,
         "tolerance": recipe.tolerance,
@@ -82,5 +82,4 @@ def _described(recipe: Recipe) -> dict[str, Any]:
         "batch_size": recipe.training["batch_size"],
         "layers": recipe.layers,
     }
-    numbers = schedule if recipe.schedule else {}
-    return {name: value for name, value in (values | solver | numbers).items() if value is not None}
+    return {name: value for name, value in (values | solver | schedule).items() if value is not None}

@@ -22,38 +22,32 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
 def by_flow(scale: Scope, **when: Any) -> list[Recipe]:
     """Runs until the training set is fitted."""
     own = scale.adapt
-    return [
-        make_recipe(
-            scale,
-            run,
-            seed=own.seed,
-            net=scale.net.model_copy(update={"initialisation": own.initialisation}),
-            solver=own.solver.values(),
-            learning_rate=own.learning_rate,
-            num_steps=own.num_steps,
-            first_record=own.first_record,
-            records_per_decade=own.records_per_decade,
-            **when,
-        )
-        for run in range(own.num_seeds)
-    ]
+    return runs(
+        scale,
+        net=scale.net.model_copy(update={"initialisation": own.initialisation}),
+        solver=own.solver.values(),
+        learning_rate=own.learning_rate,
+        num_steps=own.num_steps,
+        first_record=own.first_record,
+        **when,
+    )
 
 
 def by_steps(scale: Scope, learning_rate: float, **when: Any) -> list[Recipe]:
     """Runs for all steps: one that has fitted may diverge yet."""
+    return runs(
+        scale,
+        solver={"name": "gradient_descent"},
+        learning_rate=learning_rate,
+        num_steps=scale.adapt.grid.num_steps,
+        fit_loss=None,
+        batch_size=None,
+        **when,
+    )
+
+
+def runs(scale: Scope, **settings: Any) -> list[Recipe]:
+    """A run a draw."""
     own = scale.adapt
-    return [
-        make_recipe(
-            scale,
-            run,
-            seed=own.seed,
-            solver={"name": "gradient_descent"},
-            learning_rate=learning_rate,
-            num_steps=own.grid.num_steps,
-            fit_loss=None,
-            records_per_decade=own.records_per_decade,
-            batch_size=None,
-            **when,
-        )
-        for run in range(own.num_seeds)
-    ]
+    shared = {"seed": own.seed, "records_per_decade": own.records_per_decade}
+    return [make_recipe(scale, run, **shared, **settings) for run in range(own.num_seeds)]

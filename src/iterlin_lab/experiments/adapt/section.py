@@ -31,14 +31,14 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     described = "\n".join(f"- `{name}`: {schedule.described()}" for name, schedule in own.schedules.items())
     return f"""## E-ADAPT: when to re-linearise
 
-The sources leave it to future work to update features when the expansion has become wrong, and not every K steps. These
-schedules do:
+The sources leave it to future work to update features when the expansion has become wrong, and not every K steps. Of
+these schedules the first three do, and the last two see nothing of the network:
 
 {described}
 
-The first three look at the network, after some steps of the solver each, and end a phase once what they see is above
-its bound. f_s is the network at the start of a phase, and ρ is the decrease of its training loss since then, over the
-decrease that the proxy has. The last two see nothing of the network. Run i has the same data and the same
+The first three look at the network after every few steps of the solver, and end a phase once what they see is above
+their bound. f_s is the network at the start of a phase, and ρ is the decrease of its training loss since then, over the
+decrease that the proxy has. Run i has the same data and the same
 `{own.initialisation}` initialisation under every schedule, with keys from the seed {own.seed}, which no other
 experiment has. Runs are trained by {own.solver.title} up to {own.num_steps:g} steps with η = {own.learning_rate:g},
 until the training set is fitted.
