@@ -34,6 +34,9 @@ def test_cells_differ_in_when_they_re_linearise_alone(preset):
             assert recipe == flows["1"][run]._replace(period=recipe.period, schedule=recipe.schedule)
             assert (recipe.schedule is None) == (name in own.periods)
             assert recipe.seed == own.seed != scale.seed
+    damped = found.pop("damped")
+    assert all((recipe.damping, recipe.damping_change) == (own.damped.damping, own.damped.change) for recipe in damped)
+    assert all((recipe.seed, recipe.net) == (own.seed, flows["1"][0].net) for recipe in damped)
     steps = {name: runs for name, runs in found.items() if name not in flows}
     assert len(steps) == len(own.grid.learning_rates) * (len(own.grid.periods) + 1)
     assert all(recipe.training["fit_loss"] is None for runs in steps.values() for recipe in runs)
@@ -108,6 +111,22 @@ GOOD = {"error": 2, "ratio": 0, "growing": 2}
 )
 def test_claims_hold_where_schedules_are_better_and_fail_where_they_are_worse(shifts, updates, expected):
     assert [row["verdict"] for row in judge(FAMILIES["E-ADAPT"].claims, runs(shifts, updates))] == expected
+
+
+@pytest.mark.parametrize(("shift", "updates", "expected"), [(0, 9, YES), (-6, 9, NO), (0, 90, NO), (-2, 9, UNKNOWN)])
+def test_adaptive_damping_is_judged_by_accuracy_and_updates(shift, updates, expected):
+    table = runs({"damped": shift}, {"gradient": 40, "damped": updates})
+    (row,) = judge(FAMILIES["E-ADAPT, damping"].claims, table)
+    assert row["verdict"] == expected
+
+
+def test_the_damping_of_a_recipe_adapts():
+    short = cells(PRESETS["smoke"])["damped"][0]._replace(sizes={"train": 12, "validation": 4, "test": 4})
+    draw = np.random.default_rng(0)
+    images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
+    data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
+    (result,), _ = run_many([short], data, [lambda record: None])
+    assert result.records[-1]["damping_factor"] < 1
 
 
 def grid(fixed, watching, number=8):

@@ -125,7 +125,7 @@ def test_the_committed_parameters_are_valid():
         (
             "adapt.schedules",
             {"1e5": {"name": "drawn", "least": 1, "most": 2}},
-            "adapt.schedules must have other names than adapt.periods, got '1e5' in both",
+            "adapt.schedules must have other names than '1e5', which another cell has",
         ),
         ("tgn_baseline.num_seeds", 21, "tgn_baseline.num_seeds must not exceed k_sweep.num_seeds"),
         ("adam.num_seeds", 21, "adam.num_seeds must not exceed k_sweep.num_seeds: the same runs are compared"),

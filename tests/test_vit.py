@@ -13,7 +13,7 @@ from iterlin import empirical_ntk, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments.vit.claims import CLAIMS
 from iterlin_lab.experiments.vit.figure import FIGURES
-from iterlin_lab.experiments.vit.run import moved, recipe, traced_ntk
+from iterlin_lab.experiments.vit.run import moved, recipe
 from iterlin_lab.experiments.vit.section import section
 from iterlin_lab.experiments.vit.settings import check
 from iterlin_lab.experiments.vit.table import compared, tables
@@ -22,6 +22,7 @@ from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.nets.vit import Settings
 from iterlin_lab.nets.vit.module import ViT
+from iterlin_lab.runs.kernels import traced_ntk
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.tables import ACCURACIES
 from tests.problems import same

@@ -46,6 +46,7 @@ from iterlin._ready_records import kernel_rank as kernel_rank
 from iterlin._ready_records import sharpness as sharpness
 from iterlin._records import Moment as Moment
 from iterlin._records import RecordAt as RecordAt
+from iterlin._rescaled import Rescaled as Rescaled
 from iterlin._schedules import Adaptive as Adaptive
 from iterlin._schedules import Drawn as Drawn
 from iterlin._schedules import Every as Every
@@ -116,6 +117,7 @@ __all__ = [
     "Progress",
     "Quadratic",
     "RecordAt",
+    "Rescaled",
     "Result",
     "Ridge",
     "Run",

@@ -119,7 +119,7 @@ class Drawn(Periodic):
         key, draw = jax.random.split(state.key)
         least, most = (jnp.log(jnp.asarray(steps, float)) for steps in (self.least, self.most))
         period = jnp.round(jnp.exp(jax.random.uniform(draw, minval=least, maxval=most))).astype(int)
-        return DrawnState(key, period)
+        return DrawnState(key, jnp.clip(period, self.least, self.most))  # which logarithms in float32 may miss
 
     def remaining(self, state, phase_step):
         return state.period - phase_step

@@ -58,7 +58,9 @@ class ClosedForm(Solver):
         if not is_squared_error(setup.loss):
             raise ValueError("the closed form exists for squared_error: use another solver for other losses")
         if not isinstance(setup.schedule, Periodic):
-            raise ValueError("the closed form jumps to the end of a phase, so it must be known: use Every or Never")
+            raise ValueError(
+                "the closed form jumps to the end of a phase, so it must be known: use Every, Never, Growing or Drawn"
+            )
         setup.require_full_batches("the closed form")
         setup.require_32_bits("the closed form")
         setup.require_one_example("the closed form")

@@ -81,5 +81,7 @@ def _described(recipe: Recipe) -> dict[str, Any]:
         "num_train": recipe.sizes["train"],
         "batch_size": recipe.training["batch_size"],
         "layers": recipe.layers,
+        "damping_change": recipe.damping_change,
+        "order": None if recipe.order == 1 else recipe.order,
     }
     return {name: value for name, value in (values | solver | schedule).items() if value is not None}

@@ -15,6 +15,8 @@ The stage `check` traces all of that, before anything trains.
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from pydantic import ValidationError
+
 from iterlin_lab.settings.base import Initialisation, Strict
 
 PARTS = {
@@ -25,9 +27,14 @@ PARTS = {
 
 
 class Network(Strict, ABC):
-    """The settings of a network in params.yaml. `sizes` are the names of those that say how large it is."""
+    """The settings of a network in params.yaml.
+
+    `sizes` are the names of those that say how large it is, and `width_names` of those that say how wide: numbers,
+    or lists of numbers. A network without the latter has one width alone.
+    """
 
     sizes: ClassVar[tuple[str, ...]]
+    width_names: ClassVar[tuple[str, ...]] = ()
     name: Any  # a literal in each network
     initialisation: Initialisation
 
@@ -35,3 +42,18 @@ class Network(Strict, ABC):
     @abstractmethod
     def num_layers(self) -> int:
         """How many layers have parameters."""
+
+    def widened(self, factor: float) -> "Network":
+        """The network with `factor` times as many channels and neurons in each hidden layer, at least one.
+
+        **Raises**: `ValueError` where there is no such network.
+        """
+        widths = {name: _times(getattr(self, name), factor) for name in self.width_names}
+        try:
+            return self.model_validate(self.model_dump() | widths)
+        except ValidationError as error:
+            raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def _times(width: int | list[int], factor: float) -> Any:
+    return [_times(each, factor) for each in width] if isinstance(width, list) else max(1, round(factor * width))

@@ -37,12 +37,16 @@ class Recipe(NamedTuple):
     form: str = "primal"  # of lazy phases
     layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
     schedule: dict[str, Any] | None = None  # one that is no K, its name and its numbers
+    damping_change: float | None = None  # λ is multiplied or divided by it after a phase; None keeps λ
+    order: int = 1  # of the expansion of the network that a phase trains
+    output_scale: float | None = None  # α of outputs that start at zero; None leaves the network as it is
 
 
 def may_have_dual(recipe: Recipe) -> bool:
     """Whether the dual is asked for, lazy problems stay as they are for a phase, and the solver takes any basis."""
     fixed = recipe.augmentation is None and recipe.runs_at_once == 1 and recipe.schedule is None
-    return recipe.form != "primal" and fixed and solver_of(recipe.solver).any_basis
+    plain = recipe.damping_change is None and recipe.order == 1 and recipe.output_scale is None
+    return recipe.form != "primal" and fixed and plain and solver_of(recipe.solver).any_basis
 
 
 def make_recipe(
@@ -63,6 +67,9 @@ def make_recipe(
     snapshots: bool = False,
     layers: list[int] | None = None,
     schedule: dict[str, Any] | None = None,
+    damping_change: float | None = None,
+    order: int = 1,
+    output_scale: float | None = None,
     **training: Any,
 ) -> Recipe:
     """Run number `run` of a cell, with what the scale says where `seed`, `sizes`, `net` and `training` say nothing."""
@@ -86,6 +93,9 @@ def make_recipe(
         snapshots=snapshots,
         layers=layers,
         schedule=schedule,
+        damping_change=damping_change,
+        order=order,
+        output_scale=output_scale,
     )
 
 

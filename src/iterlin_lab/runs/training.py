@@ -19,9 +19,12 @@ from iterlin import (
     Divergence,
     Every,
     FileCheckpoints,
+    LevenbergMarquardt,
     Never,
     OnConvergence,
     Outcome,
+    Quadratic,
+    Rescaled,
     Result,
     Run,
     Schedule,
@@ -38,7 +41,7 @@ from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.augment import AUGMENTATIONS
-from iterlin_lab.runs.form import choose
+from iterlin_lab.runs.form import Form, choose
 from iterlin_lab.runs.recipes import RESULT, SCHEDULE, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
@@ -102,6 +105,8 @@ def run_many(
     for recipe, log in zip(recipes, on_record, strict=True):
         split_key, init_key, batch_key = keys(recipe.seed, recipe.run)
         (model, state), splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+        if recipe.output_scale is not None:
+            model = Rescaled(model, recipe.output_scale)
         solver = solver_of(recipe.solver).make(recipe.learning_rate)
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
         damping = Switched(*recipe.damping) if isinstance(recipe.damping, tuple) else recipe.damping
@@ -109,9 +114,8 @@ def run_many(
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
-    model, trainable = runs[0].model, eqx.is_inexact_array
-    if (trained := first.layers) is not None:
-        trainable = only(model, lambda model: [layers(model)[i] for i in trained])
+    model = runs[0].model
+    trainable = _trainable(first, model)
     form = choose(first, model, runs[0].splits["train"][0], trainable)
     runs = [run._replace(solver=form.of(run.solver)) for run in runs]
     settings = {"loss": cross_entropy, "schedule": 1, "checkpoints": checkpoints, "trainable": trainable}
@@ -119,7 +123,27 @@ def run_many(
     settings["augment"] = first.augmentation and AUGMENTATIONS[first.augmentation]
     results = train_many(runs, **settings, **first.training)
     results = [_measured(*pair) for pair in zip(results, runs[: len(recipes)], strict=False)]
-    return [result._replace(report=result.report | form.described()) for result in results], descriptions
+    return [_described(result, form) for result in results], descriptions
+
+
+def _trainable(recipe: Recipe, model: Any) -> Any:
+    """What `trainable=` takes to train the layers that the recipe names."""
+    numbers = recipe.layers
+    if numbers is None and recipe.output_scale is None:
+        return eqx.is_inexact_array
+    if numbers is None:
+        return only(model, _network)
+    return only(model, lambda model: [layers(_network(model))[i] for i in numbers])
+
+
+def _network(model: Any) -> Any:
+    """The network that a description builds, whose outputs are not rescaled."""
+    return model.model if isinstance(model, Rescaled) else model
+
+
+def _described(result: Result, form: Form) -> Result:
+    """The result with the plain network, and with what chose the form of its phases."""
+    return result._replace(model=_network(result.model), report=result.report | form.described())
 
 
 def _measured(result: Result, run: Run) -> Result:
@@ -136,11 +160,19 @@ def _measured(result: Result, run: Run) -> Result:
 
 def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:
     """Write the network; the next process writes it again where one that was stopped left it half-written."""
-    save(snapshot(folder, step), model, description)
+    save(snapshot(folder, step), _network(model), description)
     durable(snapshot(folder, step))
 
 
 def _schedule(recipe: Recipe) -> Schedule:
+    """When to re-linearise, how λ changes then, and which expansion of the network a phase trains."""
+    schedule = _phases(recipe)
+    if recipe.damping_change is not None:
+        schedule = LevenbergMarquardt(schedule, recipe.damping_change)
+    return schedule if recipe.order == 1 else Quadratic(schedule)
+
+
+def _phases(recipe: Recipe) -> Schedule:
     if recipe.schedule is not None:
         return schedule_of(recipe.schedule).make(keys(recipe.seed, recipe.run, SCHEDULE)[0])
     if recipe.period is None:

@@ -28,10 +28,10 @@ def require_examples(name: str, sizes: dict[str, int]) -> None:
             raise ValueError(f"{what} is {wanted}, but {name} has {there_are[what]} examples for that")
 
 
-def require_no_more(key: str, number: int | None, num_train: int) -> None:
-    """**Raises**: `ValueError` if `key` asks for more training examples than there are; None asks for all."""
-    if number is not None and number > num_train:
-        raise ValueError(f"{key} is {number}, more than data.num_train, which is {num_train}")
+def require_no_more(key: str, number: int | None, there_are: int, of: str = "data.num_train") -> None:
+    """**Raises**: `ValueError` if `key` asks for more examples than there are; None asks for all."""
+    if number is not None and number > there_are:
+        raise ValueError(f"{key} is {number}, more than {of}, which is {there_are}")
 
 
 class Data(Strict):

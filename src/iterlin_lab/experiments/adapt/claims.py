@@ -87,6 +87,18 @@ SCHEDULES = (
     ),
 )
 
+DAMPED = (
+    Claim(
+        "E-ADAPT-6",
+        "ours, after T §6",
+        "Damping that adapts (Levenberg–Marquardt) reaches the accuracy of a good fixed K with fewer feature updates.",
+        "future work",
+        "no more than two points below the reference K, and fewer updates, both one-sided",
+        MARGIN,
+        partial(_fewer, schedule="damped"),
+    ),
+)
+
 GRID = (
     Claim(
         "E-ADAPT-5",
@@ -99,4 +111,8 @@ GRID = (
     ),
 )
 
-FAMILIES = (Family("E-ADAPT", "adapt_runs", SCHEDULES), Family("E-ADAPT, grid", "adapt_grid_runs", GRID))
+FAMILIES = (
+    Family("E-ADAPT", "adapt_runs", SCHEDULES),
+    Family("E-ADAPT, damping", "adapt_runs", DAMPED),
+    Family("E-ADAPT, grid", "adapt_grid_runs", GRID),
+)

@@ -3,15 +3,17 @@
 from typing import Any
 
 from iterlin_lab.experiments.adapt.settings import Scope
+from iterlin_lab.nets.contract import Network
 from iterlin_lab.runs.recipes import Recipe, make_recipe
 from iterlin_lab.settings import parse_period
 
 
 def cells(scale: Scope) -> dict[str, list[Recipe]]:
-    """`K` and names of schedules; `grid-η-K`, and `grid-η-watching`. A run has the same draw in all of them."""
+    """`K`, names of schedules and `damped`; `grid-η-K`, and `grid-η-watching`. A run has one draw in all of them."""
     own, grid = scale.adapt, scale.adapt.grid
     found = {period: by_flow(scale, period=parse_period(period)) for period in own.periods}
     found |= {name: by_flow(scale, schedule=schedule.model_dump()) for name, schedule in own.schedules.items()}
+    found["damped"] = by_damping(scale)
     for rate in grid.learning_rates:
         for period in grid.periods:
             found[f"grid-{rate:g}-{period}"] = by_steps(scale, rate, period=parse_period(period))
@@ -24,12 +26,29 @@ def by_flow(scale: Scope, **when: Any) -> list[Recipe]:
     own = scale.adapt
     return runs(
         scale,
-        net=scale.net.model_copy(update={"initialisation": own.initialisation}),
+        net=_net(scale),
         solver=own.solver.values(),
         learning_rate=own.learning_rate,
         num_steps=own.num_steps,
         first_record=own.first_record,
         **when,
+    )
+
+
+def by_damping(scale: Scope) -> list[Recipe]:
+    """Runs of truncated Gauss–Newton whose λ adapts, until the training set is fitted."""
+    own = scale.adapt.damped
+    return runs(
+        scale,
+        net=_net(scale),
+        solver=own.solver.values(),
+        learning_rate=own.solver.own_rate,
+        num_steps=own.num_steps,
+        records_per_decade=own.records_per_decade,
+        tolerance=own.solver.tolerance,
+        damping=own.damping,
+        damping_change=own.change,
+        batch_size=None,
     )
 
 
@@ -46,8 +65,12 @@ def by_steps(scale: Scope, learning_rate: float, **when: Any) -> list[Recipe]:
     )
 
 
+def _net(scale: Scope) -> Network:
+    return scale.net.model_copy(update={"initialisation": scale.adapt.initialisation})
+
+
 def runs(scale: Scope, **settings: Any) -> list[Recipe]:
     """A run a draw."""
     own = scale.adapt
-    shared = {"seed": own.seed, "records_per_decade": own.records_per_decade}
-    return [make_recipe(scale, run, **shared, **settings) for run in range(own.num_seeds)]
+    shared: dict[str, Any] = {"seed": own.seed, "records_per_decade": own.records_per_decade}
+    return [make_recipe(scale, run, **(shared | settings)) for run in range(own.num_seeds)]

@@ -13,6 +13,7 @@ from iterlin_lab.report.tables import diverging_columns, markdown_table, outcome
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """What every K and schedule reaches, and what that costs; and which of them diverge on the grid."""
     own, table, grid = scale.adapt, tables["adapt"], tables["adapt_grid"]
+    damped = own.damped
     rows = pd.DataFrame(
         {
             "when": _names(table),
@@ -42,6 +43,10 @@ decrease that the proxy has. Run i has the same data and the same
 `{own.initialisation}` initialisation under every schedule, with keys from the seed {own.seed}, which no other
 experiment has. Runs are trained by {own.solver.title} up to {own.num_steps:g} steps with η = {own.learning_rate:g},
 until the training set is fitted.
+
+Beside them, `damped` is truncated Gauss–Newton by {damped.solver.title}: every damped lazy problem is solved before the
+features are updated. Its λ is {damped.damping:g} at first. It is multiplied by {damped.change:g} after a phase with
+ρ < ¼ and divided by it after one with ρ > ¾, and a phase that ends with a higher training loss is taken back.
 
 Numbers of feature updates and evaluations are medians; accuracies are in percent, with 95 % t-intervals. *At equal
 updates* is the accuracy minus that of fixed K of the same run, interpolated between them at as many feature updates,

@@ -21,7 +21,7 @@ from iterlin_lab.settings.base import (
 )
 from iterlin_lab.settings.schedules import AnySchedule, LinearisationError, Scheduled
 from iterlin_lab.settings.shared import Shared
-from iterlin_lab.settings.solvers import PhaseSolver
+from iterlin_lab.settings.solvers import CertifiedSolver, PhaseSolver
 
 
 class Grid(Strict):
@@ -31,6 +31,16 @@ class Grid(Strict):
     periods: Compared
     watching: LinearisationError
     num_steps: Steps
+
+
+class Damped(Strict):
+    """Truncated Gauss–Newton whose λ starts at `damping`, and is multiplied or divided by `change` after a phase."""
+
+    solver: CertifiedSolver
+    damping: Positive
+    change: Annotated[float, Field(gt=1, allow_inf_nan=False)]
+    num_steps: Steps
+    records_per_decade: PerDecade
 
 
 class Adapt(Strict):
@@ -50,6 +60,7 @@ class Adapt(Strict):
     periods: Compared
     reference: PeriodLabel
     schedules: Annotated[dict[Name, AnySchedule], Field(min_length=1)]
+    damped: Damped
     grid: Grid
     num_seeds: Seeds
 
@@ -70,8 +81,8 @@ def check(scale: Scope) -> None:
         raise ValueError('adapt.periods must contain two finite K besides "1": accuracy is compared between them')
     if parse_period(own.reference) not in finite:
         raise ValueError('adapt.reference must be one of adapt.periods, finite and not "1"')
-    if taken := own.schedules.keys() & {*own.periods}:
-        raise ValueError(f"adapt.schedules must have other names than adapt.periods, got {min(taken)!r} in both")
+    if taken := own.schedules.keys() & {*own.periods, "damped"}:
+        raise ValueError(f"adapt.schedules must have other names than {min(taken)!r}, which another cell has")
     for name, schedule in own.schedules.items():
         _require_possible(f"adapt.schedules.{name}", schedule)
 

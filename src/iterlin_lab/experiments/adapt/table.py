@@ -29,8 +29,9 @@ def tables(scale: Scope, layout: Layout) -> dict[str, pd.DataFrame]:
 
 
 def _cells(own: Adapt) -> Cells:
-    """`method` has the name of the schedule, and K is missing."""
-    return {**by_period(own.periods, method="gradient"), **{name: {"method": name} for name in own.schedules}}
+    """`method` has the name of the schedule, or is `damped`, and K is missing."""
+    named = {name: {"method": name} for name in (*own.schedules, "damped")}
+    return {**by_period(own.periods, method="gradient"), **named}
 
 
 def _grid(own: Adapt) -> Cells:

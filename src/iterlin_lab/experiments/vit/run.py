@@ -3,18 +3,15 @@
 import json
 from itertools import chain, product
 from pathlib import Path
-from typing import Any
 
-import jax
-import numpy as np
 import pandas as pd
 
-from iterlin import empirical_ntk, functional
 from iterlin._similarity import kernel_distance
 from iterlin_lab.experiments.vit.settings import Scope
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.saved import load
 from iterlin_lab.runs.cells import train_all
+from iterlin_lab.runs.kernels import traced_ntk
 from iterlin_lab.runs.recipes import Recipe, make_recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.splits import draw_splits, read_data
@@ -71,9 +68,3 @@ def moved(task: tuple[Scope, Path, int, list[Path]]) -> list[float]:
     x = splits["train"][0][: scale.vit.num_examples]
     first = traced_ntk(load(snapshot(folders[0], 0)).model, x)
     return [float(kernel_distance(first, traced_ntk(load(folder / "model.eqx").model, x))) for folder in folders]
-
-
-def traced_ntk(model: Any, x: jax.Array) -> jax.Array:
-    """Σ_o Θ(x, x)_{·o·o}, of shape (n, n)."""
-    params, fn = functional(model)
-    return jax.numpy.asarray(np.trace(empirical_ntk(fn, params, x), axis1=1, axis2=3))

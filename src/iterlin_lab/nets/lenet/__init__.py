@@ -12,6 +12,7 @@ class Settings(Network):
     """Two convolutions, and dense layers of these widths before the outputs."""
 
     sizes = ("channels", "widths")
+    width_names = ("channels", "widths")
     name: Literal["lenet"]
     channels: Annotated[list[Count], Field(min_length=2, max_length=2)]
     kernel: KernelSize

@@ -10,6 +10,7 @@ class Settings(Network):
     """`depth` hidden layers of `width` neurons."""
 
     sizes = ("width", "depth")
+    width_names = ("width",)
     name: Literal["mlp"]
     width: Count
     depth: Depth

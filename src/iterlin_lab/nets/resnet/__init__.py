@@ -19,6 +19,7 @@ class Settings(Network):
     """
 
     sizes = ("channels", "blocks")
+    width_names = ("channels",)
     name: Literal["resnet"]
     channels: Count
     blocks: Blocks

@@ -17,6 +17,7 @@ class Settings(Network):
     """
 
     sizes = ("patch", "width", "heads", "hidden", "depth")
+    width_names = ("width", "hidden")
     name: Literal["vit"]
     patch: KernelSize
     width: Count

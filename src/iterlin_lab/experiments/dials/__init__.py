@@ -1,0 +1,31 @@
+"""E-DIALS: K, λ, the output scale α, width and η on one map, by how far each lets the tangent kernel move."""
+
+from iterlin_lab.data.sets import DATA_SETS
+from iterlin_lab.experiments.dials.settings import Scope, check
+from iterlin_lab.experiments.experiment import Built, Cost, Experiment
+
+
+def cost(scale: Scope) -> Cost:
+    """Every value of every dial."""
+    own = scale.dials
+    return Cost(own.num_cells, own.num_seeds, scale.runs_at_once, own.flow.num_steps, lazy=True)
+
+
+def network(scale: Scope) -> Built:
+    """The widest network, on the scale's data."""
+    own, data = scale.dials, DATA_SETS[scale.data.name]
+    widest = scale.net.widened(max(map(float, own.widths)))
+    return Built("dials.widths", widest.model_dump(), data.image_shape, data.num_classes)
+
+
+EXPERIMENT = Experiment(
+    name="dials",
+    ids=("E-DIALS",),
+    scope=Scope,
+    stage="train",
+    order=66,
+    check=check,
+    cost=cost,
+    compared=("dials",),
+    network=network,
+)
