@@ -10,7 +10,7 @@ from iterlin import Expanded, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments.quadratic.claims import CLAIMS
 from iterlin_lab.experiments.quadratic.figure import FIGURES
-from iterlin_lab.experiments.quadratic.run import apart, recipe
+from iterlin_lab.experiments.quadratic.run import apart, recipes
 from iterlin_lab.experiments.quadratic.section import section
 from iterlin_lab.experiments.quadratic.settings import NETWORK, check
 from iterlin_lab.experiments.quadratic.table import compared, nearer, tables
@@ -32,7 +32,7 @@ ORDERS = (NETWORK, 1, 2)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_recipes_differ_in_the_model_alone_and_have_a_seed_of_their_own(preset):
     scale = PRESETS[preset]
-    network, linear, quadratic = (recipe(scale, order, 1) for order in ORDERS)
+    network, linear, quadratic = (recipes(scale)[order][1] for order in ORDERS)
     assert (network.period, linear.period) == (1, np.inf)
     assert network._replace(period=np.inf) == linear == quadratic._replace(order=1)
     assert quadratic.order == 2
@@ -43,7 +43,7 @@ def test_recipes_differ_in_the_model_alone_and_have_a_seed_of_their_own(preset):
 
 def test_the_order_of_a_recipe_is_that_of_its_expansion():
     """The records of the proxy are of the quadratic expansion at the parameters that were trained."""
-    short = recipe(PRESETS["smoke"], 2, 0)._replace(sizes={"train": 12, "validation": 4, "test": 4})
+    short = recipes(PRESETS["smoke"])[2][0]._replace(sizes={"train": 12, "validation": 4, "test": 4})
     short = short._replace(training=short.training | {"num_steps": 10}, snapshots=False)
     (result,), _ = run_many([short], digits(), [lambda record: None])
     split_key, init_key, _ = keys(short.seed, 0)

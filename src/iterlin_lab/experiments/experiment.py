@@ -5,7 +5,7 @@ drawn, judged and said of these; `operations` counts what it takes on processors
 they are asked for, since jax, pandas and matplotlib are slow.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,7 +27,7 @@ SMALL = 5e-4  # seconds of a step of networks on one or two inputs; seen are hal
 
 
 class Cost(NamedTuple):
-    """What a stage without recipes costs: it trains `seeds` networks in each of `ways` for up to `steps`.
+    """What a stage whose runs have no recipes costs: it trains `seeds` networks in each of `ways` for up to `steps`.
 
     `at_once` of the seeds are in one program. `lazy` says that phases are long. `step` is the seconds of a step where
     the network is not the scale's.
@@ -66,10 +66,11 @@ class Experiment:
     Its folder, its section in params.yaml and the folder of its results have its name; `ids` are what the
     report calls it, and `scope` is the part of params.yaml that it may depend on. `stage` of dvc.yaml runs it, and
     where `split` each folder of its results by itself. The report has it at `order`, its claims at `claims_order`
-    if that is another place. Where it trains cells of runs, and does not compute tables, one is called
-    `label` with the parts of its path. `check-report` compares the tables `compared`. `needs` are the parts of the
-    scale's network that it reads (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number
-    that its random keys are drawn with, and 0 where it shares the keys of E-SWEEP.
+    if that is another place. Where it trains cells of runs, one is called `label` with the parts of its path. Where it
+    computes tables instead, `trains` gives the recipes of the runs that it computes them from, or `cost` what these
+    cost. `check-report` compares the tables `compared`. `needs` are the parts of the scale's network that it reads
+    (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number that its random keys are drawn
+    with, and 0 where it shares the keys of E-SWEEP.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Experiment:
     claims_order: int | None = None
     check: Callable[[Any], None] = lambda scale: None
     cost: Callable[[Any], Cost] | None = None
+    trains: Callable[[Any], Iterable[list[Recipe]]] | None = None
     label: str | None = None
     group: str = ""
     split: bool = False
@@ -139,6 +141,13 @@ class Experiment:
             stage = "-".join([f"{self.stage}@{scale.name}", self.name, *(parts[:1] if self.split else [])])
             found.append(Cell(stage, results / name, self.label.format(*parts), recipes))
         return found
+
+    def trained(self, scale: Any) -> list[Cell]:
+        """All that it trains by recipes: its cells, or what it computes tables from."""
+        if self.trains is None:
+            return self.cells(scale)
+        (stage,), (folder,) = self.stages(scale), self.outputs(scale)
+        return [Cell(stage, folder, self.ids[0], recipes) for recipes in self.trains(self.of(scale))]
 
     def title(self, parts: list[str]) -> str:
         """What a stage of it is called, by the part of its cells that it trains."""

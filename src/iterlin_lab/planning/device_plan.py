@@ -93,7 +93,7 @@ def _slice(scale: Any, experiment: Experiment, device: Device, counted: Callable
         net = experiment.network(part).net if experiment.network else scale.net.model_dump()
         seconds = runs * cost.steps * step.gradient(net, scale.data.num_train, lazy=cost.lazy, fixed=True)
         return Slice(name, runs, "device", Bounds(seconds, seconds))
-    cells = experiment.cells(scale)
+    cells = experiment.trained(scale)
     return Slice(name, sum(len(cell.recipes) for cell in cells), "device", Bounds.sum(map(step.cell, cells)))
 
 

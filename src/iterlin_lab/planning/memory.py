@@ -67,7 +67,7 @@ def solvers(scale: Any) -> list[Solver]:
 
 def _recipes(scale: Any) -> list[Recipe]:
     """One of every cell of runs."""
-    return [cell.recipes[0] for each in chosen(scale) for cell in each.cells(scale)]
+    return [cell.recipes[0] for each in chosen(scale) for cell in each.trained(scale)]
 
 
 def shapes(scale: Shared) -> tuple[Any, Splits]:

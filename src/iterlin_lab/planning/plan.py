@@ -76,7 +76,7 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
         net = experiment.network(part).net
     if whole:
         yield Row(experiment.name, experiment.stages(scale), whole, 0, net)
-    for stage, cells in groupby(experiment.cells(scale), key=lambda cell: cell.stage):
+    for stage, cells in groupby(experiment.trained(scale), key=lambda cell: cell.stage):
         recipes = [cell.recipes for cell in cells]
         phases = tuple(_phases(scale, recipe) for recipe, *_ in recipes)
         steps = math.ceil(fmean(one.evaluations for one in phases))
@@ -89,7 +89,7 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
 
 def not_estimated(scale: Any) -> list[str]:
     """The experiments whose time does not follow from numbers of steps."""
-    return [experiment.name for experiment in chosen(scale) if not (experiment.cost or experiment.label)]
+    return [one.name for one in chosen(scale) if not (one.cost or one.trains or one.label)]
 
 
 def _phases(scale: Shared, recipe: Recipe) -> Phases:

@@ -1,14 +1,18 @@
 """E-DIALS: K, λ, the output scale α, width and η on one map, by how far each lets the tangent kernel move."""
 
+from collections.abc import Iterable
+
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments.dials.settings import Scope, check
-from iterlin_lab.experiments.experiment import Built, Cost, Experiment
+from iterlin_lab.experiments.experiment import Built, Experiment
+from iterlin_lab.runs.recipes import Recipe
 
 
-def cost(scale: Scope) -> Cost:
+def trains(scale: Scope) -> Iterable[list[Recipe]]:
     """Every value of every dial."""
-    own = scale.dials
-    return Cost(own.num_cells, own.num_seeds, scale.runs_at_once, own.flow.num_steps, lazy=True)
+    from iterlin_lab.experiments.dials.run import recipes
+
+    return recipes(scale).values()
 
 
 def network(scale: Scope) -> Built:
@@ -25,7 +29,7 @@ EXPERIMENT = Experiment(
     stage="train",
     order=66,
     check=check,
-    cost=cost,
+    trains=trains,
     compared=("dials",),
     network=network,
 )

@@ -1,13 +1,17 @@
 """E-QUAD: how far a phase of the linear and of the quadratic expansion follows the network, along E-SWEEP's K."""
 
-from iterlin_lab.experiments.experiment import Cost, Experiment
+from collections.abc import Iterable
+
+from iterlin_lab.experiments.experiment import Experiment
 from iterlin_lab.experiments.quadratic.settings import Scope, check
+from iterlin_lab.runs.recipes import Recipe
 
 
-def cost(scale: Scope) -> Cost:
+def trains(scale: Scope) -> Iterable[list[Recipe]]:
     """The network, and each expansion of it."""
-    own = scale.quadratic
-    return Cost(1 + len(own.orders), own.num_seeds, scale.runs_at_once, own.num_steps, lazy=True)
+    from iterlin_lab.experiments.quadratic.run import recipes
+
+    return recipes(scale).values()
 
 
 EXPERIMENT = Experiment(
@@ -17,6 +21,6 @@ EXPERIMENT = Experiment(
     stage="train",
     order=67,
     check=check,
-    cost=cost,
+    trains=trains,
     compared=("quadratic",),
 )

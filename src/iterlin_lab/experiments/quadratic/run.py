@@ -23,7 +23,13 @@ from iterlin_lab.runs.workers import side_by_side
 Outputs = dict[str, Float[np.ndarray, "n classes"]]
 
 
-def recipe(scale: Scope, order: int, run: int) -> Recipe:
+def recipes(scale: Scope) -> dict[int, list[Recipe]]:
+    """The runs of the network, and of its expansions by their order."""
+    own = scale.quadratic
+    return {order: [_recipe(scale, order, run) for run in range(own.num_seeds)] for order in (NETWORK, *own.orders)}
+
+
+def _recipe(scale: Scope, order: int, run: int) -> Recipe:
     """The network's own flow, K = 1; or one phase, K = ∞, of its expansion of this order."""
     own = scale.quadratic
     return make_recipe(
@@ -45,16 +51,18 @@ def recipe(scale: Scope, order: int, run: int) -> Recipe:
 
 def run(scale: Scope) -> dict[str, pd.DataFrame]:
     """A row a run, and a row a record of an expansion, with how far it is from the network then."""
-    own, data = scale.quadratic, Layout(scale.name).data
-    orders, runs = (NETWORK, *own.orders), range(own.num_seeds)
-    folders = train_all(scale, data, [[recipe(scale, order, run) for run in runs] for order in orders], "E-QUAD")
-    cells = [(order, run) for order in orders for run in runs]
-    of_run = [{order: folder for (order, own), folder in zip(cells, folders, strict=True) if own == i} for i in runs]
-    tasks = [(scale, data, i, found) for i, found in zip(runs, of_run, strict=True)]
+    data, cells = Layout(scale.name).data, recipes(scale)
+    folders = iter(train_all(scale, data, list(cells.values()), "E-QUAD"))
+    trained = {order: [next(folders) for _ in runs] for order, runs in cells.items()}
+    tasks = [
+        (scale, data, run, {order: folders[run] for order, folders in trained.items()})
+        for run in range(scale.quadratic.num_seeds)
+    ]
     found = side_by_side(f"{__name__}:{apart.__name__}", tasks, scale.threads, "E-QUAD, outputs", "run")
     rows = [
         {"order": order, **json.loads((folder / "run.json").read_text())}
-        for (order, _), folder in zip(cells, folders, strict=True)
+        for order, folders in trained.items()
+        for folder in folders
     ]
     return {"runs": pd.DataFrame(rows), "distances": pd.DataFrame(list(chain.from_iterable(found)))}
 
@@ -72,7 +80,7 @@ def apart(task: tuple[Scope, Path, int, dict[int, Path]]) -> list[dict[str, Any]
         for order, folder in folders.items()
     }
     start = steps[NETWORK].pop(0)
-    rows, first = [], outputs(start, start, 1, x)
+    rows, first = [], outputs(start, start, NETWORK, x)
     for step in sorted(steps[NETWORK]):
         now = outputs(start, steps[NETWORK][step], NETWORK, x)
         for order in scale.quadratic.orders:
