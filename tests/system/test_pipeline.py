@@ -52,7 +52,7 @@ def test_one_command_makes_everything(clone):
     figures = {path.name for path in (clone.folder / "reports/smoke/figures").iterdir()}
     assert {"k_sweep_curves.svg", "k_sweep_curves.png", "sensitivity.svg"} <= figures
     page = (clone.folder / "reports/smoke/index.html").read_text()
-    assert page.count("<svg") == 34
+    assert page.count("<svg") == 36
     assert "<img" not in page
     assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "∞", "TGN"]
 
@@ -87,7 +87,7 @@ def test_mlflow_shows_the_sweep(clone, client):
     solved = {f"E-ADAM, {cell}" for cell in (*of_one, "solved", "kept", "truncated-0.1", "truncated-0.01")}
     solved |= {f"E-DAMPCE, λ = {damping}" for damping in ("0", "1e-1", "1", "1e-1-then-0", "0-then-1e-1")}
     watched = ("error", "ratio", "kernel", "growing", "random")
-    solved |= {f"E-ADAPT, {cell}" for cell in ("1", "10", "100", *watched)}
+    solved |= {f"E-ADAPT, {cell}" for cell in ("1", "10", "100", *watched, "damped")}
     solved |= {f"E-ADAPT, grid-0.1-{when}" for when in ("1", "30", "watching")}
     solved |= {f"E-MNIST, K = {K}" for K in ("1", "10", "inf")}
     solved |= {f"E-AUG, K = {K}" for K in ("1", "20")}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import NullFormatter, PercentFormatter
 
 from iterlin_lab.figures.style import colour
 from iterlin_lab.report.names import label
@@ -32,6 +32,7 @@ def adapt(tables: Mapping[str, pd.DataFrame]) -> Figure:
     panels[0].xaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=""))
     for axes in panels[1:]:
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # within two decades these would overlap
     names = [label(row["K"]) if row["method"] == "gradient" else row["method"] for row in table.to_dict("records")]
     panels[0].set_yticks(range(len(table)), names)
     panels[0].invert_yaxis()

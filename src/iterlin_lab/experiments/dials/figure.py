@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from iterlin_lab.figures.panels import grouped
+from iterlin_lab.figures.style import percent
 
 LOOKS = {
     "K": ("0.2", "o"),
@@ -32,7 +32,7 @@ def dials(tables: Mapping[str, pd.DataFrame]) -> Figure:
             _points(axes, rows.sort_values(f"{name}_mean"), name, dial)
         axes.set_xlabel(text)
     panels[0].set_ylabel("test accuracy at the end (%)")
-    panels[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=""))
+    percent(panels[0])
     panels[0].legend(title="what is turned", loc="lower right")
     return figure
 

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from iterlin_lab.experiments.quadratic.settings import NETWORK
 from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.style import percent
 
 LOOKS = {NETWORK: ("network", "0.45"), 1: ("linear", "black"), 2: ("quadratic", "#0072b2")}
 TITLES = {"train_distance": "training data", "test_distance": "test data"}
@@ -45,7 +45,7 @@ def _accuracies(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xticks(range(len(table)), [LOOKS[order][0] for order in table["order"]], rotation=30, ha="right")
     axes.set_xlim(-0.5, len(table) - 0.5)
     axes.set_ylabel("test accuracy (%)")
-    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=""))
+    percent(axes)
 
 
 FIGURES = {"quadratic": quadratic}
