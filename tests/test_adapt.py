@@ -11,6 +11,7 @@ from iterlin_lab.experiments.adapt.run import cells
 from iterlin_lab.experiments.adapt.table import beside_fixed
 from iterlin_lab.runs.training import run_many
 from iterlin_lab.settings.schedules import SCHEDULES, schedule_of
+from tests.problems import noise_digits
 from tests.whole import FAMILIES, scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
@@ -55,9 +56,7 @@ def test_draws_of_a_schedule_are_those_of_the_run():
     recipe = cells(PRESETS["smoke"])["random"][0]
     recipe = recipe._replace(sizes={"train": 12, "validation": 4, "test": 4})
     recipe = recipe._replace(training=recipe.training | {"num_steps": 60, "records_per_decade": 100})
-    draw = np.random.default_rng(0)
-    images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
-    data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
+    data = noise_digits(20)
 
     def phases(run):
         records = []
@@ -122,9 +121,7 @@ def test_adaptive_damping_is_judged_by_accuracy_and_updates(shift, updates, expe
 
 def test_the_damping_of_a_recipe_adapts():
     short = cells(PRESETS["smoke"])["damped"][0]._replace(sizes={"train": 12, "validation": 4, "test": 4})
-    draw = np.random.default_rng(0)
-    images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
-    data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
+    data = noise_digits(20)
     (result,), _ = run_many([short], data, [lambda record: None])
     assert result.records[-1]["damping_factor"] < 1
 

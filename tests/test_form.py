@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,6 +20,7 @@ from iterlin_lab.runs.recipes import make_recipe
 from iterlin_lab.runs.training import run_many, summary
 from iterlin_lab.settings.solvers import SOLVERS, solver_of
 from tests.clone import ROOT, run_in
+from tests.problems import noise_digits
 
 SMOKE = load(ROOT / "params.yaml").presets["smoke"]
 COUNT = """
@@ -42,9 +42,7 @@ def trained(form, **changes):
     settings = {"solver": FLOW, "learning_rate": 1e-4, "num_steps": 10**6, "period": math.inf, "first_record": 1000}
     scale = SMOKE.model_copy(update={"form": form})
     recipe = make_recipe(scale, 0, sizes=sizes, **(settings | changes))
-    draw = np.random.default_rng(0)
-    images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
-    data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
+    data = noise_digits(20)
     (result,), _ = run_many([recipe], data, [lambda record: None])
     return result, summary(recipe, result)
 

@@ -10,18 +10,19 @@ from iterlin import Expanded, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments.quadratic.claims import CLAIMS
 from iterlin_lab.experiments.quadratic.figure import FIGURES
-from iterlin_lab.experiments.quadratic.run import apart, recipes
+from iterlin_lab.experiments.quadratic.run import recipes
 from iterlin_lab.experiments.quadratic.section import section
 from iterlin_lab.experiments.quadratic.settings import NETWORK, check
 from iterlin_lab.experiments.quadratic.table import compared, nearer, tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
+from iterlin_lab.runs.expansions import distances
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.splits import draw_splits
 from iterlin_lab.runs.training import keys, run_many
 from iterlin_lab.tables import ACCURACIES
-from tests.test_dials import digits
+from tests.problems import noise_digits
 from tests.whole import scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
@@ -45,9 +46,9 @@ def test_the_order_of_a_recipe_is_that_of_its_expansion():
     """The records of the proxy are of the quadratic expansion at the parameters that were trained."""
     short = recipes(PRESETS["smoke"])[2][0]._replace(sizes={"train": 12, "validation": 4, "test": 4})
     short = short._replace(training=short.training | {"num_steps": 10}, snapshots=False)
-    (result,), _ = run_many([short], digits(), [lambda record: None])
+    (result,), _ = run_many([short], noise_digits(60), [lambda record: None])
     split_key, init_key, _ = keys(short.seed, 0)
-    splits, _ = draw_splits(digits(), short.sizes, split_key)
+    splits, _ = draw_splits(noise_digits(60), short.sizes, split_key)
     params0, fn = functional(build(**short.net, input_shape=(8, 8, 1), num_classes=4, key=init_key))
     x, y = splits["train"]
     logits = Expanded(fn, params0, 2)(functional(result.model)[0], x)
@@ -80,8 +81,9 @@ def test_distances_are_relative_to_the_change_of_the_network(tmp_path):
         (tmp_path / str(order)).mkdir()
         for step, model in models.items():
             save(snapshot(tmp_path / str(order), step), model, saved)
-    np.savez(tmp_path / "data.npz", **digits(500))
-    rows = apart((scale, tmp_path / "data.npz", 0, {order: tmp_path / str(order) for order in ORDERS}))
+    np.savez(tmp_path / "data.npz", **noise_digits(500))
+    (recipe, *_), folders = recipes(scale)[NETWORK], {order: tmp_path / str(order) for order in ORDERS}
+    rows = distances((tmp_path / "data.npz", 20, (recipe, folders.pop(NETWORK)), folders))
     assert [(row["order"], row["step"]) for row in rows] == [(1, 5), (2, 5), (2, 9)]
     linear, quadratic, still = (row["test_distance"] for row in rows)
     assert 0 < quadratic < linear / 10
@@ -90,8 +92,8 @@ def test_distances_are_relative_to_the_change_of_the_network(tmp_path):
 
 def test_the_ratio_of_distances_is_a_mean_over_log_steps():
     rows = [(1, 0, 10, 0.1), (2, 0, 10, 0.05), (1, 0, 100, 0.2), (2, 0, 100, 0.2)]
-    distances = pd.DataFrame(rows, columns=["order", "run", "step", "test_distance"])
-    found = nearer(distances.assign(train_distance=distances["test_distance"]))
+    table = pd.DataFrame(rows, columns=["order", "run", "step", "test_distance"])
+    found = nearer(table.assign(train_distance=table["test_distance"]))
     assert found["log_test_distance_ratio"].tolist() == pytest.approx([np.log(0.5) / 2])
 
 
@@ -126,8 +128,8 @@ def test_from_results_to_tables_the_figure_and_the_section(tmp_path, monkeypatch
     folder.mkdir(parents=True)
     runs(3, 0.8).drop(columns="log_test_distance_ratio").to_csv(folder / "runs.csv", index=False)
     rows = [(order, run, step, step / 300) for order in (1, 2) for run in range(8) for step in (10, 30, 100)]
-    distances = pd.DataFrame(rows, columns=["order", "run", "step", "test_distance"])
-    distances.assign(train_distance=distances["test_distance"]).to_csv(folder / "distances.csv", index=False)
+    found = pd.DataFrame(rows, columns=["order", "run", "step", "test_distance"])
+    found.assign(train_distance=found["test_distance"]).to_csv(folder / "distances.csv", index=False)
     found = tables(scale, Layout("smoke"))
     assert found["quadratic"]["order"].tolist() == list(ORDERS)
     assert len(found["quadratic_runs"]) == 24

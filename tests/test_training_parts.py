@@ -17,6 +17,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.runs.recipes import make_recipe
 from iterlin_lab.runs.training import initial, keys, run_many, summary
+from tests.problems import noise_digits
 from tests.whole import scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
@@ -51,9 +52,7 @@ def recipe(**changes):
 
 def trained(recipe):
     """The network before training, and the result."""
-    draw = np.random.default_rng(0)
-    images, labels = draw.uniform(size=(20, 8, 8, 1)), np.arange(20) % 4
-    data = {"images": images, "labels": labels, "official_test": np.zeros(20, bool)}
+    data = noise_digits(20)
     (before, _), _, _ = initial(recipe.net, recipe.sizes, data, *keys(recipe.seed, recipe.run)[:2])
     (result,), _ = run_many([recipe], data, [lambda record: None])
     return before, result

@@ -13,7 +13,7 @@ from iterlin import empirical_ntk, functional
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments.vit.claims import CLAIMS
 from iterlin_lab.experiments.vit.figure import FIGURES
-from iterlin_lab.experiments.vit.run import moved, recipe
+from iterlin_lab.experiments.vit.run import recipes
 from iterlin_lab.experiments.vit.section import section
 from iterlin_lab.experiments.vit.settings import check
 from iterlin_lab.experiments.vit.table import compared, tables
@@ -22,10 +22,10 @@ from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.nets.vit import Settings
 from iterlin_lab.nets.vit.module import ViT
-from iterlin_lab.runs.kernels import traced_ntk
-from iterlin_lab.runs.results import snapshot
+from iterlin_lab.runs.kernels import movements, traced_ntk
+from iterlin_lab.runs.training import keys
 from iterlin_lab.tables import ACCURACIES
-from tests.problems import same
+from tests.problems import noise_digits, same
 from tests.whole import scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
@@ -139,9 +139,9 @@ def test_patches_that_do_not_cover_the_images_are_refused():
 def test_recipes_differ_in_k_alone_and_have_a_seed_of_their_own(preset):
     scale = PRESETS[preset]
     own = scale.vit
-    first, *others = (recipe(scale, period, 1) for period in own.periods)
+    first, *others = (runs[1] for runs in recipes(scale).values())
     assert all(other._replace(period=first.period) == first for other in others)
-    assert (first.run, first.seed, first.net, first.snapshots) == (1, own.seed, own.net.model_dump(), True)
+    assert (first.run, first.seed, first.net) == (1, own.seed, own.net.model_dump())
     assert first.training["fit_loss"] is first.training["batch_size"] is None
     assert own.seed != scale.seed
 
@@ -160,18 +160,19 @@ def test_the_kernel_is_the_trace_of_the_ntk_and_its_distance_is_from_the_first_n
     same(traced_ntk(model, x), sum(kernel[:, o, :, o] for o in range(3)))
     scale = PRESETS["smoke"]
     net = scale.vit.net.model_dump() | {"input_shape": (8, 8, 1), "num_classes": 4}
-    first, other = (build(**net, key=jax.random.key(seed)) for seed in range(2))
-    saved = {"net": net, "mean": 0.0, "deviation": 1.0}
+    (recipe, *_) = recipes(scale)["1"]
+    first, other = (build(**net, key=key) for key in (keys(recipe.seed, 0)[1], jax.random.key(0)))
+    trained = []
     for name, model in (("same", first), ("other", other)):
         (tmp_path / name).mkdir()
-        save(snapshot(tmp_path / name, 0), first, saved)
-        save(tmp_path / name / "model.eqx", model, saved)
-    draw = np.random.default_rng(0)
-    images, labels = draw.uniform(size=(500, 8, 8, 1)), np.arange(500) % 4
-    np.savez(tmp_path / "data.npz", images=images, labels=labels, official_test=np.zeros(500, bool))
-    still, gone = moved((scale, tmp_path / "data.npz", 0, [tmp_path / "same", tmp_path / "other"]))
-    assert still == pytest.approx(0, abs=1e-6)
-    assert 0.01 < gone < 1
+        save(tmp_path / name / "model.eqx", model, {"net": net, "mean": 0.0, "deviation": 1.0})
+        trained.append((recipe, tmp_path / name))
+    np.savez(tmp_path / "data.npz", **noise_digits(500))
+    still, gone = movements((tmp_path / "data.npz", 10, trained))
+    assert still["kernel_distance"] == pytest.approx(0, abs=1e-6)
+    assert still["alignment"] == pytest.approx(still["initial_alignment"])
+    assert 0.01 < gone["kernel_distance"] < 1
+    assert gone["initial_alignment"] == still["initial_alignment"]
 
 
 def runs(large, lazy, moves, noise=0.002, number=7, **columns):

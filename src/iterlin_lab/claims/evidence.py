@@ -78,6 +78,15 @@ def below(values: pd.Series | None, margin: float) -> Evidence | None:
     return Evidence(p_below(values, 0), p_above(values, -margin), f"difference {points(values)}", effects({"": values}))
 
 
+def above(values: pd.Series | None, margin: float) -> Evidence | None:
+    """The mean difference is above the margin; the opposite is that it is below it."""
+    if values is None:
+        return None
+    return Evidence(
+        p_above(values, margin), p_below(values, margin), f"difference {points(values)}", effects({"": values})
+    )
+
+
 def equivalent(
     differences: Mapping[str, pd.Series], margin: float, note: str = "", unit: str = POINTS
 ) -> Evidence | None:

@@ -5,7 +5,7 @@ drawn, judged and said of these; `operations` counts what it takes on processors
 they are asked for, since jax, pandas and matplotlib are slow.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -67,10 +67,10 @@ class Experiment:
     report calls it, and `scope` is the part of params.yaml that it may depend on. `stage` of dvc.yaml runs it, and
     where `split` each folder of its results by itself. The report has it at `order`, its claims at `claims_order`
     if that is another place. Where it trains cells of runs, one is called `label` with the parts of its path. Where it
-    computes tables instead, `trains` gives the recipes of the runs that it computes them from, or `cost` what these
-    cost. `check-report` compares the tables `compared`. `needs` are the parts of the scale's network that it reads
-    (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number that its random keys are drawn
-    with, and 0 where it shares the keys of E-SWEEP.
+    computes tables instead, it is `tabled` if its `run` has the `recipes` that it computes them from, or `cost` says
+    what these cost. `check-report` compares the tables `compared`. `needs` are the parts of the scale's network that it
+    reads (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number that its random keys are
+    drawn with, and 0 where it shares the keys of E-SWEEP.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Experiment:
     claims_order: int | None = None
     check: Callable[[Any], None] = lambda scale: None
     cost: Callable[[Any], Cost] | None = None
-    trains: Callable[[Any], Iterable[list[Recipe]]] | None = None
+    tabled: bool = False
     label: str | None = None
     group: str = ""
     split: bool = False
@@ -144,10 +144,11 @@ class Experiment:
 
     def trained(self, scale: Any) -> list[Cell]:
         """All that it trains by recipes: its cells, or what it computes tables from."""
-        if self.trains is None:
+        if not self.tabled:
             return self.cells(scale)
         (stage,), (folder,) = self.stages(scale), self.outputs(scale)
-        return [Cell(stage, folder, self.ids[0], recipes) for recipes in self.trains(self.of(scale))]
+        found = self._part("run", "recipes")(self.of(scale)).values()
+        return [Cell(stage, folder, self.ids[0], recipes) for recipes in found]
 
     def title(self, parts: list[str]) -> str:
         """What a stage of it is called, by the part of its cells that it trains."""

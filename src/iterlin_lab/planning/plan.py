@@ -89,7 +89,7 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
 
 def not_estimated(scale: Any) -> list[str]:
     """The experiments whose time does not follow from numbers of steps."""
-    return [one.name for one in chosen(scale) if not (one.cost or one.trains or one.label)]
+    return [one.name for one in chosen(scale) if not (one.cost or one.tabled or one.label)]
 
 
 def _phases(scale: Shared, recipe: Recipe) -> Phases:

@@ -1,11 +1,39 @@
-"""Tangent kernels of trained networks that experiments compare."""
+"""Tangent kernels of trained networks, and how far they have moved."""
 
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
 from iterlin import empirical_ntk, functional
+from iterlin._similarity import kernel_alignment, kernel_distance
+from iterlin_lab.nets.shared.saved import load
+from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.splits import read_data
+from iterlin_lab.runs.training import initial, keys
+
+
+def movements(task: tuple[Path, int, list[tuple[Recipe, Path]]]) -> list[dict[str, float]]:
+    """For runs of recipes, with their folders: the network's NTK at the end beside that at initialisation.
+
+    The distance of the two, the alignment of each with the labels, on so many training inputs; NaN if the run diverged.
+    """
+    path, num_examples, runs = task
+    data, rows = read_data(path), []
+    for recipe, folder in runs:
+        split_key, init_key, _ = keys(recipe.seed, recipe.run)
+        (model, _), splits, _ = initial(recipe.net, recipe.sizes, data, split_key, init_key)
+        x, y = (part[:num_examples] for part in splits["train"])
+        first, last = (traced_ntk(network, x) for network in (model, load(folder / "model.eqx").model))
+        same_class = (y[:, None] == y[None]).astype(x.dtype)  # the kernel of one-hot labels
+        row = {
+            "kernel_distance": kernel_distance(first, last),
+            "alignment": kernel_alignment(last, same_class),
+            "initial_alignment": kernel_alignment(first, same_class),
+        }
+        rows.append({name: float(value) for name, value in row.items()})
+    return rows
 
 
 def traced_ntk(model: Any, x: jax.Array) -> jax.Array:

@@ -28,9 +28,9 @@ def write_cell(path: Path, runs: list[Path]) -> None:
             rows.append(row)
             curves.append(curve)
             shutil.copyfile(run / "model.eqx", folder / "models" / f"{row['run']}.eqx")
-            for kept in run.glob("at-*.eqx"):
+            for step, kept in kept_networks(run).items():
                 (own := folder / "snapshots" / str(row["run"])).mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(kept, own / kept.name.removeprefix("at-"))
+                shutil.copyfile(kept, own / f"{step}.eqx")
         pd.concat(curves).to_csv(folder / "curves.csv", index=False, float_format=FLOATS)
         pd.DataFrame(rows).to_csv(folder / "runs.csv", index=False, float_format=FLOATS)
     write_text(_origin(path), json.dumps({"digest": _digest(path), "runs": [str(run) for run in runs]}))
@@ -41,10 +41,19 @@ def snapshot(folder: Path, step: int) -> Path:
     return folder / f"at-{step}.eqx"
 
 
+def kept_networks(folder: Path) -> dict[int, Path]:
+    """The networks that a run has kept along training, by their steps, in order."""
+    return _by_step(folder, "at-")
+
+
 def snapshots(path: Path, run: int) -> dict[int, Path]:
     """The networks of a run of a cell, by their steps, in order."""
-    files = sorted((path / "snapshots" / str(run)).glob("*.eqx"), key=lambda file: int(file.stem))
-    return {int(file.stem): file for file in files}
+    return _by_step(path / "snapshots" / str(run))
+
+
+def _by_step(folder: Path, prefix: str = "") -> dict[int, Path]:
+    files = {int(file.stem.removeprefix(prefix)): file for file in folder.glob(f"{prefix}*.eqx")}
+    return dict(sorted(files.items()))
 
 
 def origin(path: Path) -> list[Path]:

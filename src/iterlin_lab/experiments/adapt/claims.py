@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 
 from iterlin_lab.claims.effects import effects
-from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, in_most, paired, points
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, above, in_most, paired, points
 from iterlin_lab.statistics import p_above, p_below
 from iterlin_lab.tables.summaries import COMPARED
 
@@ -16,10 +16,7 @@ HALF = 0.5
 def _better(runs: pd.DataFrame, margin: float, schedule: str, column: str) -> Evidence | None:
     """Above fixed K at equal cost; the opposite is below it. Runs that did not fit count with what they reached."""
     values = runs[runs["method"] == schedule].set_index("run")[column].dropna()
-    if len(values) < MIN_RUNS:
-        return None
-    text = f"difference {points(values)}"
-    return Evidence(p_above(values, margin), p_below(values, margin), text, effects({"": values}))
+    return above(values, margin) if len(values) >= MIN_RUNS else None
 
 
 def _fewer(runs: pd.DataFrame, margin: float, schedule: str) -> Evidence | None:

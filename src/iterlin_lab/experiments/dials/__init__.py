@@ -1,18 +1,8 @@
 """E-DIALS: K, λ, the output scale α, width and η on one map, by how far each lets the tangent kernel move."""
 
-from collections.abc import Iterable
-
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments.dials.settings import Scope, check
 from iterlin_lab.experiments.experiment import Built, Experiment
-from iterlin_lab.runs.recipes import Recipe
-
-
-def trains(scale: Scope) -> Iterable[list[Recipe]]:
-    """Every value of every dial."""
-    from iterlin_lab.experiments.dials.run import recipes
-
-    return recipes(scale).values()
 
 
 def network(scale: Scope) -> Built:
@@ -29,7 +19,7 @@ EXPERIMENT = Experiment(
     stage="train",
     order=66,
     check=check,
-    trains=trains,
+    tabled=True,
     compared=("dials",),
     network=network,
 )

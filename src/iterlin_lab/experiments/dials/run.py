@@ -1,22 +1,14 @@
-"""E-DIALS: runs with every value of every dial, and how far the tangent kernel of each has moved."""
+"""Runs of E-DIALS, with every value of every dial. Nothing here imports jax before it runs."""
 
 import json
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from iterlin._similarity import kernel_alignment, kernel_distance
 from iterlin_lab.experiments.dials.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.nets.shared.saved import load
-from iterlin_lab.runs.cells import train_all
-from iterlin_lab.runs.kernels import traced_ntk
+from iterlin_lab.runs.cells import moved, train_all
 from iterlin_lab.runs.recipes import Recipe, make_recipe
-from iterlin_lab.runs.splits import read_data
-from iterlin_lab.runs.training import initial, keys
-from iterlin_lab.runs.workers import side_by_side
 from iterlin_lab.settings import parse_period
 
 Setting = tuple[str, str]  # the dial, and its value
@@ -69,29 +61,19 @@ def _explicit(scale: Scope, learning_rate: float) -> dict[str, Any]:
 def run(scale: Scope) -> dict[str, pd.DataFrame]:
     """A row a run, with how far its kernel has moved by the end, and how it is aligned with the labels."""
     data, cells = Layout(scale.name).data, recipes(scale)
-    folders = iter(train_all(scale, data, list(cells.values()), "E-DIALS"))
-    runs = [(*setting, recipe, next(folders)) for setting, cell in cells.items() for recipe in cell]
-    tasks = [(scale, data, [run for run in runs if run[2].run == i]) for i in range(scale.dials.num_seeds)]
-    found = side_by_side(f"{__name__}:{measured.__name__}", tasks, scale.threads, "E-DIALS, kernels", "run")
-    return {"runs": pd.DataFrame(list(chain.from_iterable(zip(*found, strict=True))))}  # in the order of the cells
+    folders = train_all(scale, data, list(cells.values()), "E-DIALS")
+    runs = [(dial, value, recipe) for (dial, value), cell in cells.items() for recipe in cell]
+    trained = [(recipe, folder) for (*_, recipe), folder in zip(runs, folders, strict=True)]
+    kernels = moved(scale, data, trained, scale.dials.num_examples, "E-DIALS, kernels")
+    rows = [
+        {"dial": dial, "value": value, **json.loads((folder / "run.json").read_text()), **of_trained(recipe, kernel)}
+        for (dial, value, recipe), folder, kernel in zip(runs, folders, kernels, strict=True)
+    ]
+    return {"runs": pd.DataFrame(rows)}
 
 
-def measured(task: tuple[Scope, Path, list[tuple[str, str, Recipe, Path]]]) -> list[dict[str, Any]]:
-    """For one draw at every setting: how the run ended, and its kernel against that of its initialisation.
-
-    Kernels are traced over the outputs. With K = ∞ the model that was trained is the proxy, whose kernel stays.
-    """
-    scale, path, runs = task
-    data, rows = read_data(path), []
-    for dial, value, recipe, folder in runs:
-        split_key, init_key, _ = keys(recipe.seed, recipe.run)
-        (model, _), splits, _ = initial(recipe.net, recipe.sizes, data, split_key, init_key)
-        x, y = (part[: scale.dials.num_examples] for part in splits["train"])
-        first = traced_ntk(model, x)
-        last = first if recipe.period == float("inf") else traced_ntk(load(folder / "model.eqx").model, x)
-        moved = {
-            "kernel_distance": float(kernel_distance(first, last)),
-            "alignment": float(kernel_alignment(last, (y[:, None] == y[None]).astype(x.dtype))),
-        }
-        rows.append({"dial": dial, "value": value, **json.loads((folder / "run.json").read_text()), **moved})
-    return rows
+def of_trained(recipe: Recipe, kernel: dict[str, float]) -> dict[str, float]:
+    """How far the kernel of the model that was trained has moved: with K = ∞ that is the proxy, whose kernel stays."""
+    if recipe.period != float("inf"):
+        return {name: kernel[name] for name in ("kernel_distance", "alignment")}
+    return {"kernel_distance": 0.0, "alignment": kernel["initial_alignment"]}

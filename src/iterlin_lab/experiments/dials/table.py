@@ -28,8 +28,7 @@ def converged(runs: pd.DataFrame) -> pd.DataFrame:
     lazy = (runs["dial"] == "K") & np.isinf(runs["value"])
     accuracy = runs["proxy_final"].where(lazy, runs["network_final"])
     known = (runs["outcome"] == "fitted") | (lazy & (runs["outcome"] == "step_limit"))
-    distance = runs["kernel_distance"].clip(lower=0)  # rounding may leave the same kernel a little below
-    return runs.assign(accuracy=accuracy.where(known), kernel_distance=distance)
+    return runs.assign(accuracy=accuracy.where(known))
 
 
 def beside_K(runs: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 
 from iterlin_lab.claims.effects import PERCENT, effects
-from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, any_diverged, equivalent, paired, points
+from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, above, any_diverged, equivalent, paired
 from iterlin_lab.experiments.quadratic.settings import NETWORK
 from iterlin_lab.statistics import p_above, p_below
 
@@ -30,12 +30,7 @@ def _better(runs: pd.DataFrame, margin: float) -> Evidence | str | None:
     first, second = _of(runs, 1), _of(runs, 2)
     if any_diverged(first, second):
         return "a run of an expansion diverged"
-    values = paired(second, first, "accuracy")
-    if values is None:
-        return None
-    return Evidence(
-        p_above(values, margin), p_below(values, margin), f"difference {points(values)}", effects({"": values})
-    )
+    return above(paired(second, first, "accuracy"), margin)
 
 
 def _as_network(runs: pd.DataFrame, margin: float) -> Evidence | str | None:

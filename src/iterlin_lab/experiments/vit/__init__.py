@@ -1,14 +1,8 @@
 """E-VIT: whether a transformer shows the sources' picture, with K = 1, large K and K = ∞, and how far its NTK moves."""
 
 from iterlin_lab.data.sets import DATA_SETS
-from iterlin_lab.experiments.experiment import Built, Cost, Experiment
+from iterlin_lab.experiments.experiment import Built, Experiment
 from iterlin_lab.experiments.vit.settings import Scope, check
-
-
-def cost(scale: Scope) -> Cost:
-    """It trains its network with every K."""
-    own = scale.vit
-    return Cost(len(own.periods), own.num_seeds, scale.runs_at_once, own.num_steps, lazy=True)
 
 
 def network(scale: Scope) -> Built:
@@ -24,7 +18,7 @@ EXPERIMENT = Experiment(
     stage="train_net",
     order=107,
     check=check,
-    cost=cost,
+    tabled=True,
     compared=("vit",),
     network=network,
 )
