@@ -17,7 +17,8 @@ from iterlin_lab.planning.plan import Phases
 from iterlin_lab.report.setting import setting
 from iterlin_lab.runs.form import has_dual
 from iterlin_lab.runs.recipes import make_recipe
-from iterlin_lab.runs.training import run_many, summary
+from iterlin_lab.runs.summary import summary
+from iterlin_lab.runs.training import run_many
 from iterlin_lab.settings.solvers import SOLVERS, solver_of
 from tests.clone import ROOT, run_in
 from tests.problems import noise_digits

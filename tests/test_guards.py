@@ -1,7 +1,6 @@
 """Schedules with the last word on where a phase ends; resuming, and what is refused of all schedules."""
 
 import itertools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +12,10 @@ from jax.flatten_util import ravel_pytree
 import iterlin
 from iterlin import (
     Every,
+    FileCheckpoints,
     Guarded,
     LevenbergMarquardt,
+    OnKernelMovement,
     OnLinearisationError,
     Quadratic,
     RecordAt,
@@ -110,34 +111,25 @@ def test_damping_that_adapts_is_what_the_phase_is_solved_with():
 # Resume and errors.
 
 
-class Kept:
-    """Checkpoints in memory, at every pause."""
-
-    interval = 0.0
-
-    def __init__(self):
-        self.progress: Any = None
-
-    def restore(self, like):
-        return self.progress
-
-    def save(self, progress):
-        self.progress = progress
+WITH_STATE = [
+    Guarded(OnLinearisationError(0.1, every=3), halvings=2),
+    OnKernelMovement(0.01, every=3, key=KEYS[0]),
+    iterlin.Drawn(2, 9, KEYS[0]),
+]
 
 
-@pytest.mark.parametrize(
-    "schedule", [Guarded(OnLinearisationError(0.1, every=3), halvings=2), iterlin.Drawn(2, 9, KEYS[0])], ids=name
-)
-def test_a_run_that_is_cut_off_goes_on_to_the_same_end(schedule):
+@pytest.mark.parametrize("schedule", WITH_STATE, ids=name)
+def test_a_run_that_is_cut_off_goes_on_to_the_same_end(schedule, tmp_path):
     def cut_off(record):
         if record["step"] == 31:
             raise KeyboardInterrupt
 
-    whole, kept = every_step(schedule=schedule), Kept()
+    steps, whole = [], every_step(schedule=schedule)
     with pytest.raises(KeyboardInterrupt):
-        every_step(schedule=schedule, checkpoints=kept, on_record=cut_off)
-    assert len(kept.progress.records[0]) > 20
-    resumed = every_step(schedule=schedule, checkpoints=kept)
+        every_step(schedule=schedule, checkpoints=FileCheckpoints(tmp_path, 0.0), on_record=cut_off)
+    checkpoints = FileCheckpoints(tmp_path, 0.0)
+    resumed = every_step(schedule=schedule, checkpoints=checkpoints, on_model=lambda step, model: steps.append(step))
+    assert steps[0] > 0  # it did not begin again
     assert resumed.records == whole.records
     assert jnp.array_equal(flat(resumed), flat(whole))
 

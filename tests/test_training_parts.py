@@ -16,7 +16,8 @@ from iterlin_lab.experiments.parts.table import compared, tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.runs.recipes import make_recipe
-from iterlin_lab.runs.training import initial, keys, run_many, summary
+from iterlin_lab.runs.summary import summary
+from iterlin_lab.runs.training import initial, keys, run_many
 from tests.problems import noise_digits
 from tests.whole import scopes
 

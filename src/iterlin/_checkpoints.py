@@ -1,7 +1,7 @@
 """Checkpoints of unfinished runs in a folder: the last one, and the one before it in case that is damaged.
 
 A file is the SHA-256 of all that follows it, then NumPy's `.npz` without pickled objects: the leaves of the state in
-their order, and the records as JSON.
+their order, random keys as their numbers, and the records as JSON.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from iterlin._fingerprint import as_numbers, is_key
 from iterlin._progress import Progress
 from iterlin._state import State
 
@@ -59,7 +60,7 @@ class FileCheckpoints:
 
 
 def _content(progress: Progress) -> bytes:
-    leaves = jax.device_get(jax.tree.leaves(progress.state))
+    leaves = jax.device_get([as_numbers(leaf) for leaf in jax.tree.leaves(progress.state)])
     notes = {"records": progress.records, "outcomes": progress.outcomes, "fingerprint": progress.fingerprint}
     file = io.BytesIO()
     np.savez(file, *leaves, notes=np.frombuffer(json.dumps(notes).encode(), np.uint8), allow_pickle=False)
@@ -85,6 +86,8 @@ def _progress(content: bytes, like: State) -> Progress:
 
 
 def _as(like: Any, value: np.ndarray) -> Any:
+    if is_key(like):
+        return jax.random.wrap_key_data(jnp.asarray(value), impl=jax.random.key_impl(like))
     if isinstance(like, jax.Array):
         return jnp.asarray(value)
     return value if isinstance(like, np.ndarray) else type(like)(value.item())

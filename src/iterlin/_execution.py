@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Int, PyTree
 
 from iterlin._devices import copied, on
 from iterlin._expanded import Expanded
+from iterlin._fingerprint import is_key
 from iterlin._linearise import Linearised
 from iterlin._losses import Loss
 from iterlin._problem import Problem
@@ -174,6 +175,6 @@ def _stack(trees: Sequence[Any]) -> Any:
 def _stacked(*leaves: Any) -> Any:
     if not eqx.is_array(leaves[0]):
         return leaves[0]
-    if jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
+    if is_key(leaves[0]):
         return jnp.stack(leaves)
     return jnp.asarray(np.stack(leaves))  # one operation, where jnp.stack takes one for every leaf

@@ -23,9 +23,18 @@ def fingerprint(*parts: Any) -> str:
     return digest.hexdigest()
 
 
+def is_key(value: Any) -> bool:
+    """Whether it is an array of random keys."""
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def as_numbers(value: Any) -> Any:
+    """The numbers of random keys, which NumPy does not know; anything else as it is."""
+    return jax.random.key_data(value) if is_key(value) else value
+
+
 def _written(value: Any, seen: set[int]) -> Iterator[bytes]:
-    if isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-        value = jax.random.key_data(value)
+    value = as_numbers(value)
     if isinstance(value, jax.Array | np.ndarray | np.generic):
         array = np.asarray(value)
         yield f"{array.dtype} {array.shape}".encode() + array.tobytes()

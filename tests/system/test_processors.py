@@ -18,7 +18,8 @@ scale = load().presets["laptop"]
 prepare_jax(scale)
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import EXPERIMENTS
-from iterlin_lab.runs.training import run_many, summary
+from iterlin_lab.runs.summary import summary
+from iterlin_lab.runs.training import run_many
 found = DATA_SETS["digits"].load()
 data = {"images": found.images, "labels": found.labels, "official_test": found.official_test}
 experiment = EXPERIMENTS[sys.argv[1]]

@@ -11,44 +11,33 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-import optax
 import pandas as pd
 
 from iterlin import (
     Checkpoints,
-    Divergence,
-    Every,
     FileCheckpoints,
-    LevenbergMarquardt,
-    Never,
-    OnConvergence,
-    Outcome,
-    Quadratic,
-    Rescaled,
     Result,
     Run,
-    Schedule,
     Switched,
     cross_entropy,
     functional,
     ggn_max_eigenvalue,
-    only,
     train_many,
 )
 from iterlin._linearise import block_size
 from iterlin_lab.files import durable
 from iterlin_lab.nets.shared.build import build_with_state
-from iterlin_lab.nets.shared.initialise import layers
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.augment import AUGMENTATIONS
 from iterlin_lab.runs.form import Form, choose
+from iterlin_lab.runs.methods import model_of, network_of, schedule_for, trainable_of
 from iterlin_lab.runs.recipes import RESULT, SCHEDULE, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
 from iterlin_lab.runs.splits import Split, draw_splits, read_data
 from iterlin_lab.runs.store import kept
+from iterlin_lab.runs.summary import summary
 from iterlin_lab.runs.workers import checkpoint_interval
-from iterlin_lab.settings.schedules import schedule_of
 from iterlin_lab.settings.solvers import solver_of
 
 CODE = (
@@ -56,7 +45,9 @@ CODE = (
     "iterlin_lab/nets/shared",
     "iterlin_lab/runs/augment.py",
     "iterlin_lab/runs/form.py",
+    "iterlin_lab/runs/methods.py",
     "iterlin_lab/runs/splits.py",
+    "iterlin_lab/runs/summary.py",
     "iterlin_lab/runs/training.py",
     "iterlin_lab/settings/schedules.py",
 )
@@ -98,24 +89,23 @@ def run_many(
     """Train at once what the recipes say, which differ in the run and the learning rate alone.
 
     The results and descriptions of the networks, which are also kept in the folders at every record if the recipes say
-    so. The program is always that for `runs_at_once` runs: in a group that is
-    smaller, the last run is there several times.
+    so. The program is always that for `runs_at_once` runs: in a group that is smaller, the last run is there several
+    times.
     """
     first, runs, descriptions = recipes[0], [], []
     for recipe, log in zip(recipes, on_record, strict=True):
         split_key, init_key, batch_key = keys(recipe.seed, recipe.run)
         (model, state), splits, description = initial(recipe.net, recipe.sizes, data, split_key, init_key)
-        if recipe.output_scale is not None:
-            model = Rescaled(model, recipe.output_scale)
         solver = solver_of(recipe.solver).make(recipe.learning_rate)
+        schedule = schedule_for(recipe, keys(recipe.seed, recipe.run, SCHEDULE)[0])
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
         damping = Switched(*recipe.damping) if isinstance(recipe.damping, tuple) else recipe.damping
-        runs.append(Run(model, splits, solver, damping, batch_key, log, keep, _schedule(recipe), state=state))
+        runs.append(Run(model_of(recipe, model), splits, solver, damping, batch_key, log, keep, schedule, state=state))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
     model = runs[0].model
-    trainable = _trainable(first, model)
+    trainable = trainable_of(first, model)
     form = choose(first, model, runs[0].splits["train"][0], trainable)
     runs = [run._replace(solver=form.of(run.solver)) for run in runs]
     settings = {"loss": cross_entropy, "schedule": 1, "checkpoints": checkpoints, "trainable": trainable}
@@ -126,24 +116,9 @@ def run_many(
     return [_described(result, form) for result in results], descriptions
 
 
-def _trainable(recipe: Recipe, model: Any) -> Any:
-    """What `trainable=` takes to train the layers that the recipe names."""
-    numbers = recipe.layers
-    if numbers is None and recipe.output_scale is None:
-        return eqx.is_inexact_array
-    if numbers is None:
-        return only(model, _network)
-    return only(model, lambda model: [layers(_network(model))[i] for i in numbers])
-
-
-def _network(model: Any) -> Any:
-    """The network that a description builds, whose outputs are not rescaled."""
-    return model.model if isinstance(model, Rescaled) else model
-
-
 def _described(result: Result, form: Form) -> Result:
     """The result with the plain network, and with what chose the form of its phases."""
-    return result._replace(model=_network(result.model), report=result.report | form.described())
+    return result._replace(model=network_of(result.model), report=result.report | form.described())
 
 
 def _measured(result: Result, run: Run) -> Result:
@@ -160,24 +135,8 @@ def _measured(result: Result, run: Run) -> Result:
 
 def _keep(folder: Path, description: dict[str, Any], step: int, model: Any) -> None:
     """Write the network; the next process writes it again where one that was stopped left it half-written."""
-    save(snapshot(folder, step), _network(model), description)
+    save(snapshot(folder, step), network_of(model), description)
     durable(snapshot(folder, step))
-
-
-def _schedule(recipe: Recipe) -> Schedule:
-    """When to re-linearise, how λ changes then, and which expansion of the network a phase trains."""
-    schedule = _phases(recipe)
-    if recipe.damping_change is not None:
-        schedule = LevenbergMarquardt(schedule, recipe.damping_change)
-    return schedule if recipe.order == 1 else Quadratic(schedule)
-
-
-def _phases(recipe: Recipe) -> Schedule:
-    if recipe.schedule is not None:
-        return schedule_of(recipe.schedule).make(keys(recipe.seed, recipe.run, SCHEDULE)[0])
-    if recipe.period is None:
-        return OnConvergence(recipe.tolerance)
-    return Never() if recipe.period == float("inf") else Every(int(recipe.period))
 
 
 def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
@@ -201,46 +160,6 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
 
     code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
     return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], code, compute)
-
-
-def summary(recipe: Recipe, result: Result) -> dict[str, Any]:
-    """One row about a run: how it ended, and test accuracies of the network and of its proxy.
-
-    Where some layers alone are trained, also how many parameters these have, and how many there are.
-    Three accuracies each: at the end (none if the run diverged); at the record with the best validation accuracy; and
-    the best on the test data, which is the papers' "optimal early stopping" and flatters. Ties go to the first.
-    """
-    curve, last = pd.DataFrame(result.records), result.records[-1]
-    row: dict[str, Any] = {
-        "run": recipe.run,
-        "outcome": result.outcome.name,
-        "steps": last["step"],
-        "feature_updates": last["feature_updates"],
-        "evaluations": last["evaluations"],
-        **result.report,
-        **_divergence(result.divergence),
-        "last_phase_ended": bool(result.state.due),
-        "network_train_accuracy": last["network_train_accuracy"],
-        "network_train_loss": last["network_train_loss"],
-    }
-    if recipe.layers is not None:
-        row["trained_parameters"] = optax.tree.size(result.state.params)
-        row["parameters"] = optax.tree.size(eqx.filter(result.model, eqx.is_inexact_array))
-    for model in ("network", "proxy"):
-        test, validation = curve[f"{model}_test_accuracy"], curve[f"{model}_validation_accuracy"]
-        row[f"{model}_final"] = None if result.outcome is Outcome.diverged else float(test.iloc[-1])
-        row[f"{model}_validation_stopped"] = float(test.iloc[validation.to_numpy().argmax()])
-        row[f"{model}_test_stopped"] = float(test.max())
-    return row
-
-
-def _divergence(divergence: Divergence | None) -> dict[str, Any]:
-    """Where and why a run diverged; the columns are there, and empty, of runs that did not."""
-    return {
-        "last_finite_step": divergence and divergence.last_finite_step,
-        "eta_lambda_max_at_divergence": divergence and divergence.eta_lambda_max,
-        "cause": divergence and divergence.cause,
-    }
 
 
 def max_eigenvalue(task: tuple[int, int, int, dict, dict[str, int], Path]) -> float:
