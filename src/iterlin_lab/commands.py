@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from iterlin_lab.config import Scale, read_scale
+from iterlin_lab.config import Scale, load, read_scale
 from iterlin_lab.dvc.asked import stop
 from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.damaged import remove_damaged
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
     parser.add_argument("--version", action="version", version=f"iterlin {version('iterlin')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for run in (check, doctor, plan, repro, check_report, history, sync):
+    for run in (check, doctor, plan, repro, check_report, history, scales, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
         if run is plan:
@@ -153,6 +153,21 @@ def history(scale: Scale) -> None:
         sys.exit(f"no verdicts of {scale.name} are in git's history")
     write_text(path, found.to_csv(index=False))
     print(f"{path}: {past.in_words(found)}")
+
+
+def scales(scale: Scale) -> None:
+    """write reports/README.md and reports/index.html: the verdicts at all scales that have a report"""
+    from iterlin_lab.report.page import html  # pandas is slow to import
+    from iterlin_lab.report.scales import beside
+
+    reports = Layout(scale.name).report.parent
+    try:
+        text = beside(load().presets, reports)
+    except ValueError as error:
+        sys.exit(str(error))
+    write_text(reports / "README.md", text)
+    write_text(reports / "index.html", html(text.replace("REPORT.md", "index.html"), reports))
+    print(f"{reports}/README.md and {reports}/index.html")
 
 
 def sync(scale: Scale, again: bool) -> None:
