@@ -60,7 +60,7 @@ class Clone:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         (folder / "dvc.lock").unlink(missing_ok=True)
-        self.edit("  <<: *laptop", f"  <<: *{preset}{chosen(experiments)}")
+        self.edit("\nscale:\n  <<: *laptop", f"\nscale:\n  <<: *{preset}{chosen(experiments)}")
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         self.commit()
 
