@@ -58,3 +58,10 @@ def test_the_committed_page_is_that_of_the_committed_reports():
     assert (ROOT / "reports/README.md").read_text(encoding="utf-8") == text
     page = html(text.replace("REPORT.md", "index.html"), ROOT / "reports")
     assert (ROOT / "reports/index.html").read_text(encoding="utf-8") == page
+
+
+def test_the_readme_counts_the_verdicts_of_the_report():
+    verdicts = json.loads((ROOT / "reports/laptop/claims.json").read_text())["verdict"].values()
+    counts = ", ".join(f"{sum(verdict == one for verdict in verdicts)} {one}" for one in VERDICTS)
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"{len(verdicts)} claims: {counts.removesuffix(' at this scale')}" in text
