@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 import pytest
 
-from iterlin import Every, FileCheckpoints, Flow, RecordAt, Truncated, cross_entropy, sgd, train
+from iterlin import Drawn, Every, FileCheckpoints, Flow, RecordAt, Truncated, cross_entropy, sgd, train
 from iterlin._checkpoints import LAST
 from iterlin._fingerprint import fingerprint
 from tests.clone import ROOT, environment
@@ -26,11 +26,12 @@ def run(folder, model=None, data=None, **changes):
     return train(model or mlp(KEYS[0]), {"train": data}, loss=cross_entropy, checkpoints=checkpoints, **settings)
 
 
-def test_the_folder_is_made_and_the_same_call_goes_on(tmp_path):
+@pytest.mark.parametrize("schedule", [Every(7), Drawn(2, 9, KEYS[1])])  # the state of the second has a random key
+def test_the_folder_is_made_and_the_same_call_goes_on(schedule, tmp_path):
     folder = tmp_path / "runs" / "first"
-    first = run(folder)
+    first = run(folder, schedule=schedule)
     assert (folder / LAST).exists()
-    again = run(str(folder))
+    again = run(str(folder), schedule=schedule)
     assert again.records == first.records
 
 

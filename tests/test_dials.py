@@ -15,7 +15,7 @@ from iterlin_lab.experiments.dials.table import beside_K, converged, tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
-from iterlin_lab.runs.kernels import movements
+from iterlin_lab.runs.kernels import movement
 from iterlin_lab.runs.training import initial, keys, run_many
 from tests.problems import noise_digits
 from tests.whole import scopes
@@ -88,7 +88,7 @@ def test_rescaled_outputs_train_a_network_that_can_be_saved(tmp_path):
     (tmp_path / "run").mkdir()
     save(tmp_path / "run" / "model.eqx", result.model, description)
     np.savez(tmp_path / "data.npz", **noise_digits(60))
-    (moved,) = movements((tmp_path / "data.npz", 10, [(recipe, tmp_path / "run")]))
+    moved = movement((tmp_path / "data.npz", 10, recipe, tmp_path / "run"))
     assert 0 < moved["kernel_distance"] < 1
 
 

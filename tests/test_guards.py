@@ -1,9 +1,8 @@
-"""Schedules with the last word on where a phase ends; resuming, and what is refused of all schedules."""
+"""Schedules with the last word on where a phase ends; and what is refused of all schedules."""
 
 import itertools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
@@ -12,10 +11,8 @@ from jax.flatten_util import ravel_pytree
 import iterlin
 from iterlin import (
     Every,
-    FileCheckpoints,
     Guarded,
     LevenbergMarquardt,
-    OnKernelMovement,
     OnLinearisationError,
     Quadratic,
     RecordAt,
@@ -24,7 +21,7 @@ from iterlin import (
     sgd,
 )
 from tests.problems import classification, mlp
-from tests.schedules import KEYS, close, every_step, flat, name, phases, train
+from tests.schedules import KEYS, close, every_step, flat, phases, train
 
 # The last word.
 
@@ -108,30 +105,7 @@ def test_damping_that_adapts_is_what_the_phase_is_solved_with():
     close(flat(adapted), flat(switched))
 
 
-# Resume and errors.
-
-
-WITH_STATE = [
-    Guarded(OnLinearisationError(0.1, every=3), halvings=2),
-    OnKernelMovement(0.01, every=3, key=KEYS[0]),
-    iterlin.Drawn(2, 9, KEYS[0]),
-]
-
-
-@pytest.mark.parametrize("schedule", WITH_STATE, ids=name)
-def test_a_run_that_is_cut_off_goes_on_to_the_same_end(schedule, tmp_path):
-    def cut_off(record):
-        if record["step"] == 31:
-            raise KeyboardInterrupt
-
-    steps, whole = [], every_step(schedule=schedule)
-    with pytest.raises(KeyboardInterrupt):
-        every_step(schedule=schedule, checkpoints=FileCheckpoints(tmp_path, 0.0), on_record=cut_off)
-    checkpoints = FileCheckpoints(tmp_path, 0.0)
-    resumed = every_step(schedule=schedule, checkpoints=checkpoints, on_model=lambda step, model: steps.append(step))
-    assert steps[0] > 0  # it did not begin again
-    assert resumed.records == whole.records
-    assert jnp.array_equal(flat(resumed), flat(whole))
+# Errors.
 
 
 @pytest.mark.parametrize(

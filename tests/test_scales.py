@@ -38,7 +38,7 @@ def test_claims_that_two_scales_have_tested_are_beside_each_other(tmp_path):
     counts = [line.split("|")[3:7] for line in head.splitlines() if "REPORT.md" in line]
     assert [list(map(int, row)) for row in counts] == [[3, 0, 1, 1], [3, 2, 0, 0]]
     assert "150 training examples of `digits` of 8×8 pixels" in head
-    assert "Of 3 claims, 1 have the same verdict wherever they were tested" in table
+    assert "1 of 3 verdicts are the same wherever the claim was tested." in table
     assert "Supported at one scale and contradicted at another: E-B." in table
     (row,) = (line for line in table.splitlines() if line.startswith("| E-C"))
     assert r"| **inconclusive**: \|smoke\|" in row

@@ -22,7 +22,7 @@ from iterlin_lab.nets.shared.build import build
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.nets.vit import Settings
 from iterlin_lab.nets.vit.module import ViT
-from iterlin_lab.runs.kernels import movements, traced_ntk
+from iterlin_lab.runs.kernels import movement, traced_ntk
 from iterlin_lab.runs.training import keys
 from iterlin_lab.tables import ACCURACIES
 from tests.problems import noise_digits, same
@@ -168,7 +168,7 @@ def test_the_kernel_is_the_trace_of_the_ntk_and_its_distance_is_from_the_first_n
         save(tmp_path / name / "model.eqx", model, {"net": net, "mean": 0.0, "deviation": 1.0})
         trained.append((recipe, tmp_path / name))
     np.savez(tmp_path / "data.npz", **noise_digits(500))
-    still, gone = movements((tmp_path / "data.npz", 10, trained))
+    still, gone = (movement((tmp_path / "data.npz", 10, *run)) for run in trained)
     assert still["kernel_distance"] == pytest.approx(0, abs=1e-6)
     assert still["alignment"] == pytest.approx(still["initial_alignment"])
     assert 0.01 < gone["kernel_distance"] < 1

@@ -6,11 +6,16 @@ import pytest
 
 from iterlin import (
     ClosedForm,
+    Drawn,
     Every,
     FileCheckpoints,
     Flow,
+    Guarded,
+    LevenbergMarquardt,
     Never,
     OnConvergence,
+    OnKernelMovement,
+    OnLinearisationError,
     Ridge,
     Run,
     Truncated,
@@ -22,11 +27,14 @@ from iterlin import (
     train_many,
 )
 from iterlin._checkpoints import BEFORE, LAST
+from iterlin._fingerprint import as_numbers
 from iterlin._progress import Keeper
 from tests.problems import classification, mlp, regression
 
 SCHEDULES = {"K = 1": Every(1), "K = 7": Every(7), "K = inf": Never()}
-SCHEDULES |= {"on convergence": OnConvergence(0.5)}
+SCHEDULES |= {"on convergence": OnConvergence(0.5), "at random": Drawn(2, 9, jax.random.key(3))}
+SCHEDULES |= {"guarded": Guarded(OnLinearisationError(0.1, every=3), halvings=2), "λ": LevenbergMarquardt(Every(7))}
+SCHEDULES |= {"kernel": OnKernelMovement(0.01, every=3, key=jax.random.key(4))}
 DESCENT, MOMENTUM = sgd(0.1), sgd(0.02, momentum=0.9, at_feature_update="keep")
 CASES = [(DESCENT, schedule, batch) for schedule in SCHEDULES for batch in (None, 5)]
 CASES += [(solver, "K = 7", batch) for solver in (MOMENTUM, adam(0.01)) for batch in (None, 5)]
@@ -68,7 +76,7 @@ def same(results, others):
         assert str(result.records) == str(other.records)
         assert (result.outcome, str(result.report)) == (other.outcome, str(other.report))
         for leaf, twin in zip(*(jax.tree.leaves(r.state) for r in (result, other)), strict=True):
-            np.testing.assert_array_equal(leaf, twin)
+            np.testing.assert_array_equal(as_numbers(leaf), as_numbers(twin))
 
 
 def resumed_everywhere(run, tmp_path, at_least):

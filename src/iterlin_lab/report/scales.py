@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -25,38 +24,36 @@ def beside(presets: Mapping[str, Shared], reports: Path) -> str:
     }
     if not found:
         raise ValueError(f"no report is in {reports}: run the pipeline first")
-    text = f"# Reports\n\n{_scales({name: (presets[name], claims) for name, claims in found.items()})}\n"
+    text = f"# Reports\n\n{_scales(presets, found)}\n"
     if shared := _shared(found):
         text += f"\n## Claims at several scales\n\n{_agreement(found, shared)}\n\n{_table(found, shared)}\n"
     return text
 
 
-def _scales(found: Mapping[str, tuple[Shared, Claims]]) -> str:
+def _scales(presets: Mapping[str, Shared], found: Mapping[str, Claims]) -> str:
     """A row a scale: what it trains on, and how many verdicts of each kind it has."""
     rows: list[dict[str, str]] = []
-    for name, (scale, claims) in found.items():
-        data = {"name": scale.data.name, "image_shape": DATA_SETS[scale.data.name].image_shape}
+    for name, claims in found.items():
+        data = presets[name].data.name
+        setting = in_one_line(presets[name], {"name": data, "image_shape": DATA_SETS[data].image_shape})
         counts = Counter(claim["verdict"] for claim in claims.values())
         verdicts = {verdict: str(counts[verdict]) for verdict in VERDICTS}
-        rows.append({"scale": f"[{name}]({name}/REPORT.md)", "images": in_one_line(scale, data), **verdicts})
+        rows.append({"scale": f"[{name}]({name}/REPORT.md)", "images": setting, **verdicts})
     return pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)
 
 
 def _shared(found: Mapping[str, Claims]) -> list[str]:
     """The claims with runs that can show them at two scales or more."""
-    tested = Counter(name for claims in found.values() for name, claim in claims.items() if _applies(claim))
-    return [name for name in dict.fromkeys(name for claims in found.values() for name in claims) if tested[name] > 1]
-
-
-def _applies(claim: Mapping[str, Any]) -> bool:
-    return claim["verdict"] != NOT_APPLICABLE
+    each = (item for claims in found.values() for item in claims.items())
+    tested = Counter(name for name, claim in each if claim["verdict"] != NOT_APPLICABLE)
+    return [name for name, number in tested.items() if number > 1]
 
 
 def _agreement(found: Mapping[str, Claims], shared: list[str]) -> str:
     verdicts = {name: {claims[name]["verdict"] for claims in found.values() if name in claims} for name in shared}
     same = [name for name in shared if len(verdicts[name] - {NOT_APPLICABLE}) == 1]
     opposed = [name for name in shared if {SUPPORTED, CONTRADICTED} <= verdicts[name]]
-    agree = f"Of {len(shared)} claims, {len(same)} have the same verdict wherever they were tested."
+    agree = f"{len(same)} of {len(shared)} verdicts are the same wherever the claim was tested."
     return f"{agree} Supported at one scale and contradicted at another: {', '.join(opposed) or 'none'}."
 
 

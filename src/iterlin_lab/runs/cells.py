@@ -11,7 +11,7 @@ from iterlin_lab.runs.workers import grouped, side_by_side
 from iterlin_lab.settings.shared import Shared
 
 TRAIN = "iterlin_lab.runs.training:run_kept"
-MOVEMENTS = "iterlin_lab.runs.kernels:movements"
+MOVEMENT = "iterlin_lab.runs.kernels:movement"
 
 
 def train_all(scale: Shared, data: Path, recipes: list[list[Recipe]], title: str) -> list[Path]:
@@ -24,9 +24,9 @@ def train_all(scale: Shared, data: Path, recipes: list[list[Recipe]], title: str
 def moved(
     scale: Shared, data: Path, trained: list[tuple[Recipe, Path]], num_examples: int, title: str
 ) -> list[dict[str, float]]:
-    """How far the kernel of each run in these folders has moved (`runs.kernels.movements`), in their order."""
-    tasks = [(data, num_examples, [run]) for run in trained]
-    return list(chain.from_iterable(side_by_side(MOVEMENTS, tasks, scale.threads, title, "run")))
+    """How far the kernel of each run in these folders has moved (`runs.kernels.movement`), in their order."""
+    tasks = [(data, num_examples, *run) for run in trained]
+    return side_by_side(MOVEMENT, tasks, scale.threads, title, "run")
 
 
 def run_cells(scale: Shared, data: Path, cells: dict[Path, list[Recipe]], title: str) -> None:
