@@ -3,6 +3,7 @@
 # make plan    how long that may take here, and how much memory and disk
 # make test    check everything, in minutes
 # make test-system   what takes longer: check the whole pipeline, and kill it at random moments (ITERLIN_KILLS=5: five times as often)
+# make test-cluster  submit everything to a real SLURM of two nodes on this machine (root, and Debian's slurmctld and slurmd)
 # make soak    kill all commands and their processes 1000 times at random moments, and compare every byte (hours; KILLS=20)
 # make test-data     compare MNIST and CIFAR-10, as prepared in TFDS_DATA_DIR, with what is said of them
 # make ui      browse the runs in MLflow, from this machine alone (HOST=0.0.0.0: from any, and whoever comes may change them)
@@ -19,7 +20,7 @@ export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
 HOST ?= 127.0.0.1
 
-.PHONY: repro plan test test-system soak test-data bench ui check-report lint lock
+.PHONY: repro plan test test-system test-cluster soak test-data bench ui check-report lint lock
 
 repro: $(VENV)/installed
 	@iterlin repro $(ONLY)
@@ -34,6 +35,9 @@ test: $(VENV)/installed
 
 test-system: $(VENV)/installed
 	pytest tests/system
+
+test-cluster: $(VENV)/installed
+	pytest -n 0 tests/cluster
 
 soak: $(VENV)/installed
 	@python -m tests.system.soak $(KILLS)

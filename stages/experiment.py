@@ -1,13 +1,13 @@
 """Run an experiment, or the part of it that DVC_STAGE names: train its cells, or compute its tables."""
 
-from pathlib import Path
+import shutil
 
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import EXPERIMENTS
-from iterlin_lab.experiments.experiment import Experiment
+from iterlin_lab.experiments.computed import computed
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
-from iterlin_lab.runs.results import FLOATS
+from iterlin_lab.runs.cells import run_cells
 from iterlin_lab.runs.stage import begin_stage
 
 
@@ -17,18 +17,12 @@ def main() -> None:
     experiment = EXPERIMENTS[name]
     cells = {cell.path: cell.recipes for cell in experiment.cells(scale) if cell.stage == address}
     if cells:
-        from iterlin_lab.runs.cells import run_cells
-
         run_cells(scale, experiment.data(scale), cells, experiment.title(part))
-    else:
-        write_tables(experiment, scale, Layout(scale.name).results / name)
-
-
-def write_tables(experiment: Experiment, scale, path: Path) -> None:
-    tables = experiment.run(scale)
-    with whole_folder(path) as folder:
-        for table, rows in tables.items():
-            rows.to_csv(folder / f"{table}.csv", index=False, float_format=FLOATS)
+        return
+    tables = computed(experiment, scale)
+    with whole_folder(Layout(scale.name).results / name) as folder:
+        for table in tables.glob("*.csv"):
+            shutil.copyfile(table, folder / table.name)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ FLOORS = (
     ("experiments",),
     ("config", "outputs"),
     ("dvc", "planning", "mlflow"),
+    ("cluster",),
     ("commands", "cli"),
 )
 FLOOR = {name: height for height, names in enumerate(FLOORS) for name in names}

@@ -29,13 +29,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="iterlin", description="Iterative linearisation: the pipeline around DVC.")
     parser.add_argument("--version", action="version", version=f"iterlin {version('iterlin')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for run in (check, doctor, plan, repro, check_report, history, scales, sync):
+    for run in (check, doctor, plan, repro, submit, cells, check_report, history, scales, sync):
         command = commands.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
         if run is plan:
             command.add_argument("--device", help="say it for this device, such as h100, by arithmetic alone")
-        if run is repro:
+        if run in (repro, submit):
             command.add_argument("names", nargs="*", metavar="NAME", help="these experiments alone, and what they need")
+        if run is submit:
+            command.add_argument(
+                "--dry-run", action="store_true", help="print the scripts and the hours, and submit nothing"
+            )
+        if run is cells:
+            command.add_argument(
+                "--watch", action="store_true", help="say it again every 10 seconds, until no job is left"
+            )
     command.add_argument("--again", action="store_true", help="ask MLflow for everything, as if nothing had been shown")
     arguments = vars(parser.parse_args())
     scale = read_scale()
@@ -101,7 +109,13 @@ def repro(scale: Scale, names: Sequence[str] = ()) -> None:
 
 
 def _stages(scale: Scale, names: Sequence[str]) -> list[str]:
-    """The stages of these experiments, and of the experiments that they read.
+    """The stages of these experiments, and of the experiments that they read."""
+    wanted = _needed(scale, names)
+    return [stage for experiment in chosen(scale) if experiment.name in wanted for stage in experiment.stages(scale)]
+
+
+def _needed(scale: Scale, names: Sequence[str]) -> list[str]:
+    """These experiments, and those that they read.
 
     **Raises**: `SystemExit` with one line for a name that params.yaml does not have.
     """
@@ -109,8 +123,7 @@ def _stages(scale: Scale, names: Sequence[str]) -> list[str]:
     for name in names:
         if name not in known:
             sys.exit(f"there is no experiment {name!r}, but {', '.join(known)}")
-    wanted = dict.fromkeys(each for name in names for each in (*known[name].reads, name))
-    return [stage for name in wanted for stage in known[name].stages(scale)]
+    return list(dict.fromkeys(each for name in names for each in (*known[name].reads, name)))
 
 
 def _ask(scale: Scale, targets: Sequence[str]) -> None:
@@ -127,6 +140,28 @@ def _ask(scale: Scale, targets: Sequence[str]) -> None:
             f"{local_table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "
             "To start it: make repro YES=1"
         )
+
+
+def submit(scale: Scale, names: Sequence[str] = (), dry_run: bool = False) -> None:
+    """train what is out of date as jobs of SLURM, whose nodes share this folder; cluster.yaml says what they ask for"""
+    from iterlin_lab.cluster import submit as cluster  # pandas is slow to import
+    from iterlin_lab.cluster.settings import read_cluster
+
+    site, wanted = read_cluster(), _needed(scale, names)
+    prepare_jax(scale)
+    with alone(Path(".cache/repro.lock"), "this pipeline"):
+        lines = list((cluster.rehearsed if dry_run else cluster.submit)(scale, site, wanted))
+    print("\n".join(lines) or "Nothing to submit")
+    if not dry_run:
+        print("Where they are:  iterlin cells\nOnce they ended: make repro, which gathers them and does what is left")
+
+
+def cells(scale: Scale, watch: bool = False) -> None:
+    """say of all that is trained what is done, kept, running, waiting or failed, and the hours that are left"""
+    from iterlin_lab.cluster.shown import show  # pandas is slow to import
+
+    prepare_jax(scale)
+    show(scale, watch)
 
 
 def check_report(scale: Scale) -> None:

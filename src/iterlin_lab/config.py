@@ -58,13 +58,13 @@ class _Chosen(Shared):
         return self
 
 
+# One preset: everything that a run of the pipeline depends on.
+_SETTINGS: dict[str, Any] = {name: (experiment.settings, ...) for name, experiment in EXPERIMENTS.items()}
+_SCALE: type[_Chosen] = create_model("Scale", __base__=_Chosen, **_SETTINGS)
 if TYPE_CHECKING:
     Scale = Any
 else:
-    # One preset: everything that a run of the pipeline depends on.
-    Scale = create_model(
-        "Scale", __base__=_Chosen, **{name: (experiment.settings, ...) for name, experiment in EXPERIMENTS.items()}
-    )
+    Scale = _SCALE
 
 
 class Params(Strict):
@@ -80,9 +80,14 @@ def load(path: Path = PARAMS) -> Params:
     **Raises**: `ParamsError` with one line an error.
     """
     try:
-        return Params.model_validate(_read(path))
+        return Params.model_validate(read_yaml(path))
     except ValidationError as error:
-        raise ParamsError("\n".join(_line(path, item) for item in error.errors())) from None
+        raise ParamsError("\n".join(error_lines(path, error))) from None
+
+
+def scale_of(settings: dict[str, Any]) -> Scale:
+    """The settings of a preset from their plain values (`model_dump`)."""
+    return _SCALE.model_validate(settings)
 
 
 def read_scale() -> Scale:
@@ -93,7 +98,11 @@ def read_scale() -> Scale:
         sys.exit(str(error))
 
 
-def _read(path: Path) -> Any:
+def read_yaml(path: Path) -> Any:
+    """What a file in YAML says. Nothing in it is executed.
+
+    **Raises**: `ParamsError` with one line.
+    """
     try:
         path.read_text(encoding="utf-8")  # as DVC reads it; YAML itself takes UTF-16 too
         return YAML(typ="safe", pure=True).load(path)  # the parser in C ends the process where nesting is too deep
@@ -106,6 +115,11 @@ def _read(path: Path) -> Any:
     except Exception as error:  # junk makes the parser fail in many ways: in an encoding, a date, a number, too deep
         what = " ".join(str(error).split()) or type(error).__name__
         raise ParamsError(_plain(f"{path} is not valid YAML: {what}")) from None
+
+
+def error_lines(path: Path, error: ValidationError) -> list[str]:
+    """A line for each value in a file that is wrong."""
+    return [_line(path, item) for item in error.errors()]
 
 
 def _line(path: Path, error) -> str:

@@ -51,6 +51,11 @@ def kept(
     return entries
 
 
+def are_kept(descriptions: list[dict], code: tuple[str, ...]) -> list[bool]:
+    """Whether there is a folder for each description; it is not looked into."""
+    return [_entry(description, code).exists() for description in descriptions]
+
+
 def kept_rows(
     descriptions: list[dict], code: tuple[str, ...], compute: Callable[[list[int]], Iterable[Any]]
 ) -> list[Any]:

@@ -1,0 +1,100 @@
+"""Arrays of jobs: a folder each, with the tasks and settings by value, the script, and what jobs have written."""
+
+import json
+import math
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iterlin_lab.cluster.settings import Resources
+from iterlin_lab.cluster.tasks import Task
+from iterlin_lab.files import whole_folder
+
+ARRAYS = Path(".cache/cluster")
+TASKS, SCRIPT, LOG, FAILED = "tasks.json", "job.sh", "{}.log", "failed-{}.txt"
+NOTICE = 120  # seconds before its time is up in which a job is put back into the queue
+
+SCRIPT_TEXT = """#!/bin/bash
+{options}
+{modules}# What ends before its time is put back into the queue, and goes on from its last checkpoint.
+trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
+{python} -m iterlin_lab.cluster.node {folder} "$SLURM_ARRAY_TASK_ID" &
+until wait $!; do
+  code=$?
+  [ $code -gt 128 ] && kill -0 $! 2> /dev/null || exit $code  # a signal has interrupted the waiting alone
+done
+"""
+
+
+class Array(NamedTuple):
+    """Tasks that ask for the same."""
+
+    folder: Path
+    tasks: list[Task]
+    resources: Resources
+
+
+def write(array: Array, scale: Any) -> Path:
+    """Write the folder; its script."""
+    with whole_folder(array.folder) as folder:
+        content = {"scale": scale.model_dump(mode="json"), "tasks": array.tasks}
+        (folder / TASKS).write_text(json.dumps(content))
+        (folder / SCRIPT).write_text(script(array, scale))
+    return array.folder / SCRIPT
+
+
+def script(array: Array, scale: Any) -> str:
+    """What sbatch runs."""
+    asked, folder = array.resources, array.folder.resolve()
+    options = {
+        "job-name": f"iterlin-{scale.name}",
+        "comment": folder,
+        "chdir": Path.cwd(),
+        "array": f"0-{len(array.tasks) - 1}",
+        "output": folder / LOG.format("%a"),
+        "open-mode": "append",
+        "signal": f"B:USR1@{NOTICE}",
+        "cpus-per-task": asked.processors,
+        "gpus": asked.gpus,
+        "time": asked.time,
+        "mem": asked.memory,
+        "partition": asked.partition,
+        "account": asked.account,
+    }
+    lines = [f"--{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
+    python = f"{asked.container or ''} {asked.python or sys.executable}".strip()
+    return SCRIPT_TEXT.format(
+        options="\n".join(f"#SBATCH {line}" for line in ["--requeue", *lines, *asked.options]),
+        modules="".join(f"module load {shlex.quote(name)}\n" for name in asked.modules),
+        python=python,
+        folder=shlex.quote(str(folder)),
+    )
+
+
+def read(folder: Path) -> tuple[Any, list[Task]]:
+    """The settings, as plain values, and the tasks of an array."""
+    content = json.loads((folder / TASKS).read_text())
+    return content["scale"], [Task(*task) for task in content["tasks"]]
+
+
+def arrays() -> Iterator[tuple[Path, list[Task]]]:
+    """All that were ever submitted here, the newest first."""
+    for folder in sorted(ARRAYS.resolve().glob("[0-9]*"), reverse=True):
+        yield folder, read(folder)[1]
+
+
+def next_folders() -> Iterator[Path]:
+    """Names for new ones."""
+    numbers = [int(folder.name) for folder in ARRAYS.glob("[0-9]*") if re.fullmatch(r"\d+", folder.name)]
+    number = max(numbers, default=0)
+    while True:
+        yield ARRAYS / f"{(number := number + 1):06d}"
+
+
+def clock(hours: float) -> str:
+    """Hours as SLURM writes a time limit."""
+    minutes = math.ceil(60 * hours)
+    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"

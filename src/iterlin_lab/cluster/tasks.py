@@ -1,0 +1,93 @@
+"""What a job can do: train a cell of runs, or compute the tables of an experiment. All of it goes to the store."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iterlin_lab.experiments import EXPERIMENTS, chosen
+from iterlin_lab.experiments.computed import CODE, computed, described, inputs
+from iterlin_lab.experiments.experiment import Cell, Experiment
+from iterlin_lab.layout import Layout
+from iterlin_lab.runs.cells import train_all
+from iterlin_lab.runs.recipes import Recipe
+from iterlin_lab.runs.store import are_kept
+
+
+class Task(NamedTuple):
+    """A cell, by its number among all that the experiment trains, or the experiment's tables, where that is `None`.
+
+    `key` tells apart what is trained, by its settings. `after` says that tables are computed from cells of the
+    experiment, which train first.
+    """
+
+    experiment: str
+    number: int | None
+    title: str
+    stage: str
+    key: str
+    after: bool = False
+
+
+def tasks(scale: Any) -> list[Task]:
+    """All training of this scale."""
+    return [task for experiment in chosen(scale) for task in _tasks(experiment, scale)]
+
+
+def _tasks(experiment: Experiment, scale: Any) -> Iterator[Task]:
+    name, cells = experiment.name, experiment.trained(scale)
+    for number, cell in enumerate(cells):
+        place = f" {number + 1}/{len(cells)}" if experiment.tabled else ""
+        key = _digest(f"{experiment.data(scale)} {json.dumps(cell.recipes)}")
+        yield Task(name, number, cell.title + place, cell.stage, key)
+    if experiment.label is None:
+        (stage,) = experiment.stages(scale)
+        key = _digest(f"{name} {experiment.of(scale).model_dump_json()}")
+        yield Task(name, None, f"{experiment.ids[0]}, tables", stage, key, after=bool(cells))
+
+
+def do(task: Task, scale: Any) -> None:
+    """Train it; what is kept already is not trained again."""
+    experiment = EXPERIMENTS[task.experiment]
+    if task.number is None:
+        computed(experiment, scale)
+    else:
+        train_all(scale, experiment.data(scale), [experiment.trained(scale)[task.number].recipes], task.title)
+
+
+def is_kept(task: Task, scale: Any, cells: Sequence[Cell]) -> bool:
+    """Whether all that it would train is in the store; `cells` are all that the experiment trains."""
+    experiment = EXPERIMENTS[task.experiment]
+    if not all(path.exists() for path in inputs(experiment, scale)):
+        return False
+    if task.number is None:
+        return all(are_kept([described(experiment, scale)], CODE))
+    return all(_are_kept(cells[task.number].recipes, experiment.data(scale)))
+
+
+def _are_kept(recipes: list[Recipe], data: Path) -> list[bool]:
+    from iterlin_lab.runs.training import SOLVER, code_of  # jax starts here
+
+    code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
+    return are_kept([recipe._asdict() | {"data": _digests(data)} for recipe in recipes], code)
+
+
+@cache
+def _digests(data: Path) -> dict[str, str]:
+    from iterlin_lab.runs.splits import read_data
+    from iterlin_lab.runs.training import digests
+
+    return digests(read_data(data))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def waits_for(experiment: Experiment, scale: Any, changed: set[str]) -> list[str]:
+    """The experiments whose results it reads that DVC has not gathered yet."""
+    read = set(inputs(experiment, scale))
+    sources = [one for one in chosen(scale) if Layout(scale.name).results / one.name in read]
+    return [one.name for one in sources if changed & set(one.stages(scale))]

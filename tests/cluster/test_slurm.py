@@ -1,0 +1,169 @@
+"""Jobs of a real SLURM, whose two nodes are on this machine, against the pipeline on one machine: the same bytes."""
+
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from iterlin_lab.cluster.arrays import ARRAYS, read
+from tests.clone import Clone, environment
+
+SLURM = Path(__file__).parent / "slurm.sh"
+EXPERIMENTS = ("k_sweep", "tgn_baseline", "mnist", "quadratic", "kernel_limit")
+SWEEP = '{solver: {name: gradient_descent}, num_steps: 300, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
+LONG = (
+    '{solver: {name: gradient_descent}, num_steps: 150000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
+)
+
+
+class Site:
+    """A SLURM, and what its commands say."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.env = {"SLURM_CONF": str(folder / "slurm.conf")}
+
+    def __call__(self, *command: str, check: bool = True) -> str:
+        done = subprocess.run(command, env=environment(**self.env), capture_output=True, text=True, check=check)
+        return done.stdout
+
+    def wait_for(self, state: str, seconds: float = 300) -> list[str]:
+        """The jobs in this state with their nodes, once there are such; none if it is empty, once no job is left."""
+        for _ in range(int(seconds / 0.2)):
+            self._start_again()
+            found = self("squeue", "-h", "-r", *(["-t", state] if state else []), "-o", "%i %N").splitlines()
+            if bool(found) == bool(state):
+                return found
+            time.sleep(0.2)
+        raise AssertionError(f"jobs in state {state!r}: {self('squeue')}")
+
+    def _start_again(self) -> None:
+        """Jobs that were put back into the queue: SLURM itself waits for two minutes before it starts them."""
+        for job in self("squeue", "-h", "-r", "-t", "PD", "-o", "%i %r").splitlines():
+            if job.endswith("BeginTime"):
+                self("scontrol", "update", f"JobId={job.split()[0]}", "StartTime=now")
+
+    def running(self, seconds: float) -> tuple[str, str]:
+        """A job that has run for so long, and its node."""
+        while True:
+            for job in self.wait_for("R"):
+                time.sleep(seconds)
+                if job in self.wait_for("R"):
+                    number, node = job.split()
+                    return number, node
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    if shutil.which("slurmctld") is None:
+        pytest.skip("no slurmctld here")
+    folder = tmp_path_factory.mktemp("slurm")
+    subprocess.run([SLURM, "start", folder], check=True)
+    yield Site(folder)
+    subprocess.run([SLURM, "stop", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory):
+    """What stands before `python` on a node that has neither DVC, nor MLflow, nor git."""
+    folder = tmp_path_factory.mktemp("bare")
+    for name in ("dvc", "mlflow"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(f"raise ImportError('a node has no {name}')")
+    (folder / "git").write_text("#!/bin/sh\necho 'a node has no git' >&2\nexit 1\n")
+    (folder / "git").chmod(0o755)
+    return f"env PYTHONPATH={folder}:$PYTHONPATH PATH={folder}:$PATH"
+
+
+def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path):
+    clone, alone = (Clone(tmp_path / name, "smoke", *EXPERIMENTS) for name in ("cluster", "alone"))
+    (clone.folder / "cluster.yaml").write_text(f"container: {without}\nmemory: 1500M\n")
+    first = clone.run("iterlin", "submit", **site.env).stdout
+    assert (
+        len(re.findall(r"^job \d+: \d tasks", first, re.MULTILINE)) == 5
+    )  # of at most four tasks, which ask for the same
+    assert "Nothing to submit" in clone.run("iterlin", "submit", **site.env).stdout
+    assert re.search(r"(running: .* on n[12] for|waiting)", clone.run("iterlin", "cells", **site.env).stdout)
+    alone.run("iterlin", "repro", *EXPERIMENTS)
+    site.wait_for("")
+    said = clone.run("iterlin", "cells", **site.env).stdout
+    assert re.search(r"all\s+12\s+0 min", said), said  # kept, all of them
+    assert "Nothing to submit" in clone.run("iterlin", "submit", **site.env).stdout
+    kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
+    clone.run("iterlin", "repro", *EXPERIMENTS)
+    assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
+    assert len(alone.bytes_below("results/smoke")) > 20
+    assert clone.bytes_below("results/smoke") == alone.bytes_below("results/smoke")
+    assert re.search(r"all\s+12\s+0 min", clone.run("iterlin", "cells", **site.env).stdout)  # done
+    assert "cluster" not in clone.run("git", "status", "--short", "results", "reports").stdout
+
+
+def long(folder: Path) -> Clone:
+    """A clone whose cells take half a minute each: they never fit."""
+    clone = Clone(folder, "smoke", "k_sweep", "tgn_baseline")
+    clone.edit(SWEEP, LONG)
+    clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
+    return clone
+
+
+def test_what_ends_before_its_time_goes_on(site, tmp_path):
+    clone, alone = (long(tmp_path / name) for name in ("cluster", "alone"))
+    (clone.folder / "cluster.yaml").write_text("memory: 1500M\npartition: plain\n")
+    alone.run("iterlin", "repro", "k_sweep")
+    quick = site.env | {"ITERLIN_CHECKPOINT_SECONDS": "1"}
+    clone.run("iterlin", "submit", "k_sweep", **quick)
+    job, _ = site.running(seconds=8)
+    site("timeout", "3", "scancel", "--batch", "--signal=USR1", job, check=False)  # as SLURM before the time is up
+    _, node = site.running(seconds=4)
+    subprocess.run([SLURM, "die", site.folder, node], check=True)
+    time.sleep(12)  # until SLURM sees it
+    subprocess.run([SLURM, "node", site.folder, node], check=True)
+    site.running(seconds=4)
+    for _ in range(2):
+        site("sbatch", "--partition=urgent", "--output=/dev/null", "--wrap=sleep 1")  # takes the place of a job
+    site.wait_for("")
+    assert clone.bytes_below("results/smoke/k_sweep") == {}
+    clone.run("iterlin", "repro", "k_sweep")
+    assert len(alone.bytes_below("results/smoke/k_sweep")) > 9
+    assert clone.bytes_below("results/smoke/k_sweep") == alone.bytes_below("results/smoke/k_sweep")
+    logs = "".join(path.read_text() for path in clone.folder.glob(".cache/cluster/*/*.log"))
+    assert len(re.findall(r"^K = .* on n[12]$", logs, re.MULTILINE)) >= 3 + 3  # begun again, three of them
+
+
+def test_a_task_that_fails_is_named_and_the_others_go_on(site, tmp_path):
+    clone = Clone(tmp_path, "smoke", "k_sweep", "tgn_baseline", "kernel_limit")
+    settings = "memory: 1500M\n"
+    (clone.folder / "cluster.yaml").write_text(
+        f"{settings}experiments: {{kernel_limit: {{container: prlimit --data=300000000}}}}\n"
+    )
+    clone.run("iterlin", "submit", **site.env)
+    site.wait_for("")
+    said = clone.run("iterlin", "cells", **site.env).stdout
+    assert re.search(r"kernel_limit\s+1 ", said)
+    assert re.search(r"failed: L-KERNEL, tables, .*[Mm]emory.* \(\.cache/cluster/\d+/\d\.log\)", said), said
+    assert re.search(r"k_sweep\s+3 ", said), said
+    (clone.folder / "cluster.yaml").write_text(settings)
+    assert "1 tasks (L-KERNEL, tables)" in clone.run("iterlin", "submit", **site.env).stdout
+    site.wait_for("")
+    assert "failed" not in clone.run("iterlin", "cells", **site.env).stdout
+
+
+def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(site, tmp_path):
+    clone = long(tmp_path)
+    (clone.folder / "cluster.yaml").write_text("memory: 1500M\n")
+    clone.run("iterlin", "repro", "tgn_baseline", **site.env)
+    for seconds in ("4", "5", "6", "7"):
+        clone.run("timeout", "--signal=KILL", seconds, "iterlin", "submit", check=False, **site.env)
+    clone.run("iterlin", "submit", **site.env)
+    jobs = site("squeue", "-h", "-r", "-o", "%k %K").splitlines()
+    tasks = [read(Path(folder))[1][int(number)] for folder, number in map(str.split, jobs)]
+    assert len(tasks) == len(set(tasks)) == 3
+    site("scancel", "--name=iterlin-smoke")
+    site.wait_for("")
+    said = clone.run("iterlin", "cells", **site.env).stdout
+    assert "stopped: K = " in said
+    assert "Nothing to submit" not in clone.run("iterlin", "submit", "--dry-run", **site.env).stdout
+    assert list((clone.folder / ARRAYS).iterdir())
