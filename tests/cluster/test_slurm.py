@@ -15,7 +15,7 @@ SLURM = Path(__file__).parent / "slurm.sh"
 EXPERIMENTS = ("k_sweep", "tgn_baseline", "mnist", "quadratic", "kernel_limit")
 SWEEP = '{solver: {name: gradient_descent}, num_steps: 300, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 LONG = (
-    '{solver: {name: gradient_descent}, num_steps: 150000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
+    '{solver: {name: gradient_descent}, num_steps: 100000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 )
 
 
@@ -161,6 +161,7 @@ def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(si
     jobs = site("squeue", "-h", "-r", "-o", "%k %K").splitlines()
     tasks = [read(Path(folder))[1][int(number)] for folder, number in map(str.split, jobs)]
     assert len(tasks) == len(set(tasks)) == 3
+    site.running(seconds=3)
     site("scancel", "--name=iterlin-smoke")
     site.wait_for("")
     said = clone.run("iterlin", "cells", **site.env).stdout
