@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from iterlin_lab.claims.found import in_words as verdicts
 from iterlin_lab.config import Scale, load, read_scale
 from iterlin_lab.dvc.asked import stop
 from iterlin_lab.dvc.cut_off import repair_files
@@ -100,8 +101,10 @@ def repro(scale: Scale, names: Sequence[str] = ()) -> None:
     print(f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.")
     if names:
         return
-    report = Layout(scale.name).report
+    layout = Layout(scale.name)
+    report = layout.report
     print(
+        f"{verdicts(layout.claims)}\n"
         f"The report:     {report}/index.html (or {report}/REPORT.md)\n"
         f"All runs:       make ui, then open the address that it prints\n"
         f"Change things:  edit params.yaml, then make repro again"

@@ -48,7 +48,7 @@ def _first(dvc: Asked, stage: str, changed: set[str]) -> list[str]:
     if stage not in changed:
         return []
     before = locked_outs().get(stage)
-    _report(stage, done := _run(dvc, stage))
+    _report(stage, done := _run(dvc, stage), "")
     if done.returncode:
         sys.exit(done.returncode)
     if locked_outs().get(stage) == before:
@@ -110,7 +110,7 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int) -> list[str
     stages = sorted(last_first, key=lambda stage: -len(waiting[stage]))
     sorter: TopologicalSorter[str] = TopologicalSorter(reads)
     sorter.prepare()
-    ready, running, ran, failed = [], {}, [], []
+    ready, running, ran, failed, ended = [], {}, [], [], 0
     with ThreadPoolExecutor(jobs) as pool:
         while True:
             ready = sorted([*ready, *sorter.get_ready()], key=stages.index)
@@ -122,7 +122,8 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int) -> list[str
                 break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 stage, done = running.pop(future), future.result()
-                _report(stage, done)
+                ended += 1
+                _report(stage, done, f"[{ended}/{len(reads)}] ")
                 if done.returncode:
                     failed.append(stage)
                     continue
@@ -147,13 +148,13 @@ def _run(dvc: Asked, stage: str, **env: str) -> Done:
     return dvc("repro", "--single-item", stage, **env)
 
 
-def _report(stage: str, done: Done) -> None:
-    """How long the stage took and what it warns of; if it has failed, all that was written."""
+def _report(stage: str, done: Done, place: str) -> None:
+    """Its place among all, how long it took and what it warns of; if it has failed, all that was written."""
     if done.returncode:
-        print(f"{stage}: failed\n{done.output}", file=sys.stderr, flush=True)
+        print(f"{place}{stage}: failed\n{done.output}", file=sys.stderr, flush=True)
         return
     if done.ran:
-        print(f"Running stage '{stage}': {done.seconds:.0f} s", flush=True)
+        print(f"{place}Running stage '{stage}': {done.seconds:.0f} s", flush=True)
     for line in done.output.splitlines():
         if line.startswith("warning: "):
             print(line, file=sys.stderr, flush=True)
