@@ -16,6 +16,7 @@ from iterlin_lab.cluster.states import DONE, FAILED_, OPEN, RUNNING, State
 from iterlin_lab.cluster.tasks import is_kept, tasks, waits_for
 from iterlin_lab.config import load, scale_of
 from iterlin_lab.experiments import EXPERIMENTS, chosen, computed
+from iterlin_lab.files import alone, held
 from iterlin_lab.planning.plan import cells_of
 
 PRESETS = load().presets
@@ -175,6 +176,24 @@ def test_the_table_counts_states_and_names_what_failed():
     assert " ".join(lines[5]) == f"failed: {two.title}, no memory (log)"
     assert " ".join(lines[6]) == f"running: {other.title}, on n1 for 0:10"
     assert OPEN not in lines[0]
+
+
+def test_a_stage_runs_as_long_as_its_lock_is_held(tmp_path):
+    lock = tmp_path / "lock"
+    assert not held(lock)
+    with alone(lock, "it"):
+        assert held(lock)
+    assert not held(lock)
+
+
+def test_slurm_that_does_not_answer_is_a_warning(tmp_path, monkeypatch, capsys):
+    (tmp_path / "squeue").write_text(
+        "#!/bin/sh\necho 'squeue: error: a' >&2\necho 'squeue: fatal: no controller' >&2\nexit 1\n"
+    )
+    (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert slurm.jobs() == []
+    assert capsys.readouterr().err == "warning: squeue: fatal: no controller: what waits or runs is not known\n"
 
 
 def test_tasks_are_plain_values():

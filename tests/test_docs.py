@@ -1,5 +1,6 @@
 """The code that the docs show does what they say."""
 
+import itertools
 import re
 
 import jax
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 
 from iterlin import cross_entropy
-from tests.clone import ROOT
+from tests.clone import ROOT, run_in
 
 
 def run(page):
@@ -44,3 +45,18 @@ def test_predictions_are_those_of_the_last_record(made):
     loss = cross_entropy(made["predicted"], made["data"]["train"][1])
     assert float(loss) == pytest.approx(made["normed"].records[-1]["network_train_loss"], rel=1e-12)
     assert jnp.shape(made["predicted"]) == (60, 2)
+
+
+def test_the_drawing_of_the_stages_has_all_groups_and_edges_that_dvc_has():
+    (drawing,) = re.findall(
+        r"```mermaid\nflowchart LR\n(.*?)```", (ROOT / "docs/experiments.md").read_text(), re.DOTALL
+    )
+    drawn = set()
+    for line in drawing.splitlines():
+        groups = [group.split("&") for group in line.split("-->")]
+        for sources, ends in itertools.pairwise(groups):
+            drawn |= {(source.strip(), end.strip()) for source in sources for end in ends}
+    dag = run_in(ROOT, "dvc", "dag", "--dot").stdout
+    edges = {tuple(name.split("@")[0] for name in edge) for edge in re.findall(r'"([^"]+)" -> "([^"]+)"', dag)}
+    assert drawn <= edges
+    assert {name for edge in drawn for name in edge} == {name for edge in edges for name in edge}

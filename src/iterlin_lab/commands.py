@@ -5,14 +5,13 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 
 from iterlin_lab.claims.found import in_words as verdicts
 from iterlin_lab.config import Scale, load, read_scale
 from iterlin_lab.dvc.asked import stop
 from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.damaged import remove_damaged
-from iterlin_lab.dvc.jobs import reproduce
+from iterlin_lab.dvc.jobs import PIPELINE_LOCK, reproduce
 from iterlin_lab.dvc.status import ran_before
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone, write_text
@@ -95,7 +94,7 @@ def repro(scale: Scale, names: Sequence[str] = ()) -> None:
     targets = _stages(scale, names)
     if os.environ.get("YES") != "1":
         _ask(scale, targets)
-    with alone(Path(".cache/repro.lock"), "this pipeline"):
+    with alone(PIPELINE_LOCK, "this pipeline"):
         ran = reproduce(scale, targets)
     trained = set(cells_of(scale)) & set(ran)
     print(f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.")
@@ -152,7 +151,7 @@ def submit(scale: Scale, names: Sequence[str] = (), dry_run: bool = False) -> No
 
     site, wanted = read_cluster(), _needed(scale, names)
     prepare_jax(scale)
-    with alone(Path(".cache/repro.lock"), "this pipeline"):
+    with alone(PIPELINE_LOCK, "this pipeline"):
         lines = list((cluster.rehearsed if dry_run else cluster.submit)(scale, site, wanted))
     print("\n".join(lines) or "Nothing to submit")
     if not dry_run:

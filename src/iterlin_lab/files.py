@@ -75,3 +75,15 @@ def alone(lock: Path, what: str) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def held(lock: Path) -> bool:
+    """Whether a process holds the lock now (`alone`)."""
+    if not lock.exists():
+        return False
+    with lock.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

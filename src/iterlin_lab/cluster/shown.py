@@ -8,10 +8,13 @@ from typing import Any
 
 from iterlin_lab.cluster.states import DONE, KEPT, LATER, RUNNING, STATES, WAITING, State, states
 from iterlin_lab.cluster.submit import Plan, changed_stages
-from iterlin_lab.cluster.tasks import Task
+from iterlin_lab.cluster.tasks import Task, tasks
+from iterlin_lab.dvc.jobs import PIPELINE_LOCK
+from iterlin_lab.files import held
 from iterlin_lab.planning.plan import in_units
 
 SECONDS = 10  # between two looks
+SHOWN = 20  # lines on what runs or failed
 MEANING = (
     "done: DVC has it; kept: trained, `make repro` gathers it; stopped: its job ended before its time; "
     "later: reads what is not gathered yet"
@@ -20,7 +23,10 @@ MEANING = (
 
 def show(scale: Any, watch: bool) -> None:
     """Print the table, and again as long as a job waits or runs if it is to be watched."""
-    changed, hours = changed_stages(), None
+    if busy := held(PIPELINE_LOCK):
+        print("The pipeline runs here: what it has gathered already counts as kept")
+    changed = {task.stage for task in tasks(scale)} if busy else changed_stages()
+    hours = None
     while True:
         found = states(scale, changed)
         hours = hours or Plan(scale, [task for task, _ in found]).hours
@@ -41,6 +47,7 @@ def table(found: Sequence[tuple[Task, State]], hours: Mapping[Task, float]) -> s
     rows.append(("all", *_row(found, used, hours)))
     drawn = tabulate(rows, ("experiment", *used, "left, at most"), disable_numparse=True)
     told = [f"{state.name}: {task.title}, {state.note}" for task, state in found if state.note and state.name != LATER]
+    told = [*told[:SHOWN], f"and {len(told) - SHOWN} more"] if len(told) > SHOWN else told
     return "\n".join([drawn, *told, MEANING])
 
 

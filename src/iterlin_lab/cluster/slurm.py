@@ -63,4 +63,5 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 
 def _why(done: subprocess.CompletedProcess[str]) -> str:
     """In one line."""
-    return f"{done.args[0]}: {' '.join(done.stderr.split()) or done.returncode}"
+    *_, last = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
+    return last if last.startswith(done.args[0]) else f"{done.args[0]}: {last}"

@@ -8,6 +8,7 @@ from iterlin_lab.cluster.arrays import FAILED, LOG, arrays
 from iterlin_lab.cluster.slurm import jobs
 from iterlin_lab.cluster.tasks import Task, is_kept, tasks, waits_for
 from iterlin_lab.experiments import chosen
+from iterlin_lab.runs.stage import is_running
 
 DONE, KEPT, RUNNING, WAITING, FAILED_, STOPPED, OPEN, LATER = STATES = (
     "done", "kept", "running", "waiting", "failed", "stopped", "open", "later",
@@ -42,6 +43,8 @@ def states(scale: Any, changed: set[str]) -> list[tuple[Task, State]]:
             state = State(WAITING) if job.state == "PENDING" else State(RUNNING, f"on {job.node} for {job.time}")
         elif is_kept(task, scale, cells[task.experiment]):
             state = State(KEPT)
+        elif is_running(task.stage):
+            state = State(RUNNING, "here")
         else:
             state = _ended(*place) if place else State(OPEN)
         found.append((task, state))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 from iterlin_lab.dvc.asked import Asked, Done, started
 from iterlin_lab.dvc.damaged import name_edited
@@ -14,6 +15,7 @@ from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.workers import num_workers, whole_number
 from iterlin_lab.settings.shared import Shared
 
+PIPELINE_LOCK = Path(".cache/repro.lock")  # held by whoever brings results up to date
 Reads = dict[str, set[str]]  # the stages, and those that each of them reads from
 
 

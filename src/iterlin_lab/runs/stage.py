@@ -5,7 +5,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from iterlin_lab.files import alone
+from iterlin_lab.files import alone, held
 from iterlin_lab.runs.stopping import explain_failures, stop_with_a_word, stop_with_parent
 from iterlin_lab.runs.workers import CHECKPOINT_SECONDS, prepare_jax, whole_number
 from iterlin_lab.settings.shared import Shared
@@ -30,7 +30,16 @@ def begin_stage(scale: Shared) -> tuple[str, list[str]]:
     explain_failures(address)
     stop_with_parent()
     whole_number(CHECKPOINT_SECONDS, 0, smallest=0)  # its workers take it
-    _HELD.enter_context(alone(Path(".cache/stages") / f"{address}.lock", "this stage"))
+    _HELD.enter_context(alone(_lock(address), "this stage"))
     os.environ.setdefault(PIPELINE, str(os.getppid()))
     prepare_jax(scale)
     return address, cell
+
+
+def is_running(stage: str) -> bool:
+    """Whether a process of this machine is in the stage."""
+    return held(_lock(stage))
+
+
+def _lock(stage: str) -> Path:
+    return Path(".cache/stages") / f"{stage}.lock"
