@@ -83,8 +83,10 @@ def _plan_on(scale: Scale, name: str) -> None:
         sys.exit(f"there is no device {name!r}, but {', '.join(DEVICES)}")
     prepare_jax(scale)
     from iterlin_lab.planning.device_plan import slices, table  # jax starts here
+    from iterlin_lab.planning.lowered import calls, in_words
 
     print(table(slices(scale, DEVICES[name]), DEVICES[name]))
+    print(in_words(calls(scale)))
 
 
 def repro(scale: Scale, names: Sequence[str] = ()) -> None:

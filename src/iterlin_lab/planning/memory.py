@@ -16,7 +16,7 @@ from iterlin._blocks import CHUNK, num_bytes
 from iterlin._exact_kernel import exact_kernel_size
 from iterlin._linearise import CACHE, residual_bytes
 from iterlin._problem import Problem
-from iterlin._records import Splits, measure
+from iterlin._records import measure
 from iterlin._solvers.stepwise import advance
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
@@ -70,11 +70,11 @@ def _recipes(scale: Any) -> list[Recipe]:
     return [cell.recipes[0] for each in chosen(scale) for cell in each.trained(scale)]
 
 
-def shapes(scale: Shared) -> tuple[Any, Splits]:
+def shapes(scale: Shared) -> tuple[Any, dict[str, Any]]:
     """The network and the splits of a run, as shapes."""
     data = DATA_SETS[scale.data.name]
     make = partial(build, **scale.net.model_dump(), input_shape=data.image_shape, num_classes=data.num_classes)
-    splits: Any = {
+    splits = {
         name: (_images(data.image_shape, size), jax.ShapeDtypeStruct((size,), jnp.int32))
         for name, size in scale.data.sizes.items()
     }

@@ -8,7 +8,7 @@ import jax
 
 from iterlin import Every, Linearised, cross_entropy, sgd
 from iterlin._batches import HOIST_BYTES
-from iterlin._records import Splits, measure
+from iterlin._records import measure
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
 from iterlin_lab.planning.memory import linearisation_bytes, shapes
@@ -30,7 +30,7 @@ def _memory(scale: Shared, model: Any, x: Any) -> str:
     return f"what linearisation needs on {x.shape[0]} examples, {size / 2**20:.1f} MiB, {how}"
 
 
-def step_and_record(scale: Shared, model: Any, splits: Splits, key: jax.Array) -> tuple[State, dict[str, jax.Array]]:
+def step_and_record(scale: Shared, model: Any, splits: Any, key: Any) -> tuple[State, dict[str, jax.Array]]:
     """The start of a run: its first step, and the record after it."""
     solver = sgd(1e-9)
     settings = {"loss": cross_entropy, "batch_size": scale.training.batch_size, "key": key}
