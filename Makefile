@@ -7,7 +7,8 @@
 # make soak    kill all commands and their processes 1000 times at random moments, and compare every byte (hours; KILLS=20)
 # make test-data     compare MNIST and CIFAR-10, as prepared in TFDS_DATA_DIR, with what is said of them
 # make ui      browse the runs in MLflow, from this machine alone (HOST=0.0.0.0: from any, and whoever comes may change them)
-# make check-report   recompute the committed report and compare its tables
+# make check-report   recompute the committed report and compare its tables (ISA=SSE4_2: with the instructions of an older
+#              processor, all of it, in a clone below .cache)
 # make bench   what a step costs beside other ways to take it (minutes; GROUPS="dual 'full batch'": these alone)
 # make lint    style and types
 # make lock    choose the newest versions of everything again
@@ -53,8 +54,12 @@ ui: $(VENV)/installed
 	@echo "MLflow: http://$(HOST):$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
 	@mlflow server --host $(HOST) --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
+CLONE = .cache/isa/$(ISA)
+older_processor = { git -C $(CLONE) pull -q 2> /dev/null || git clone -q . $(CLONE); } && cd $(CLONE) && YES=1 \
+  XLA_FLAGS=--xla_cpu_max_isa=$(ISA) OPENBLAS_CORETYPE=$(if $(filter SSE4_2,$(ISA)),Nehalem,Haswell)
+
 check-report: $(VENV)/installed
-	@iterlin check-report
+	@$(if $(ISA),$(older_processor)) iterlin check-report
 
 lint: $(VENV)/installed
 	ruff check --no-cache . && ruff format --no-cache --check . && basedpyright
