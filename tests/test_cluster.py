@@ -12,7 +12,7 @@ from iterlin_lab.cluster import slurm, submit
 from iterlin_lab.cluster.arrays import Array, clock, next_folders, read, script, write
 from iterlin_lab.cluster.settings import Cluster, Resources, read_cluster
 from iterlin_lab.cluster.shown import table
-from iterlin_lab.cluster.states import DONE, FAILED_, OPEN, RUNNING, State
+from iterlin_lab.cluster.states import DONE, FAILED_, OPEN, RUNNING, STOPPED, State, states
 from iterlin_lab.cluster.tasks import is_kept, tasks, waits_for
 from iterlin_lab.config import load, scale_of
 from iterlin_lab.experiments import EXPERIMENTS, chosen, computed
@@ -199,3 +199,23 @@ def test_slurm_that_does_not_answer_is_a_warning(tmp_path, monkeypatch, capsys):
 def test_tasks_are_plain_values():
     (task, *_) = tasks(PRESETS["laptop"])
     assert json.loads(json.dumps(task)) == list(task)
+
+
+def test_what_a_job_has_left_says_how_it_ended(tmp_path, monkeypatch):
+    scale, array = PRESETS["smoke"], next(next_folders())
+    monkeypatch.setattr(computed, "PIPELINE", computed.PIPELINE.resolve())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    sweep = [task for task in tasks(scale) if task.experiment == "k_sweep"]
+    write(Array(array, sweep, Resources()), scale)
+    (array / "0.log").touch()
+    (array / "1.log").touch()
+    (array / "failed-1.txt").write_text("no memory")
+
+    def found():
+        return [state for task, state in states(scale, {task.stage for task in sweep}) if task in sweep]
+
+    log = str(array / "0.log")
+    assert found() == [State(STOPPED, log), State(FAILED_, f"no memory ({array}/1.log)"), State(OPEN)]
+    (array / "ended-0").touch()
+    assert found()[0] == State(OPEN)

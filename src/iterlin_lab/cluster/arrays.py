@@ -14,7 +14,7 @@ from iterlin_lab.cluster.tasks import Task
 from iterlin_lab.files import whole_folder
 
 ARRAYS = Path(".cache/cluster")
-TASKS, SCRIPT, LOG, FAILED = "tasks.json", "job.sh", "{}.log", "failed-{}.txt"
+TASKS, SCRIPT, LOG, ENDED, FAILED = "tasks.json", "job.sh", "{}.log", "ended-{}", "failed-{}.txt"
 NOTICE = 120  # seconds before its time is up in which a job is put back into the queue
 
 SCRIPT_TEXT = """#!/bin/bash

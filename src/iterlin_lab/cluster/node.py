@@ -5,7 +5,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from iterlin_lab.cluster.arrays import FAILED, read
+from iterlin_lab.cluster.arrays import ENDED, FAILED, read
 from iterlin_lab.cluster.tasks import do
 from iterlin_lab.config import scale_of
 from iterlin_lab.runs.stopping import explain_failures, stop_with_a_word
@@ -30,6 +30,7 @@ def main() -> None:
     except BaseException as error:
         why.write_text(str(error) if isinstance(error, SystemExit) else traceback.format_exc().splitlines()[-1])
         raise
+    (folder / ENDED.format(number)).touch()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from iterlin_lab.cluster.arrays import FAILED, LOG, arrays
+from iterlin_lab.cluster.arrays import ENDED, FAILED, LOG, arrays
 from iterlin_lab.cluster.slurm import jobs
 from iterlin_lab.cluster.tasks import Task, is_kept, tasks, waits_for
 from iterlin_lab.experiments import chosen
@@ -63,8 +63,13 @@ def _places(known: set[Place]) -> dict[str, Place]:
 
 
 def _ended(folder: Path, number: int) -> State:
-    """Of a task that is not finished, and that SLURM does not have: by what it has left in the folder of its array."""
+    """Of a task that is not finished, and that SLURM does not have: by what it has left in the folder of its array.
+
+    If it came to its end there, the code or the data are others now.
+    """
     log = folder / LOG.format(number)
+    if (folder / ENDED.format(number)).exists():
+        return State(OPEN)
     shown = os.path.relpath(log)
     if (why := folder / FAILED.format(number)).exists():
         return State(FAILED_, f"{why.read_text()} ({shown})")
