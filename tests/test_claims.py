@@ -85,7 +85,7 @@ def test_runs_that_did_not_fit_give_no_verdict_on_coinciding():
     table.loc[(table["K"] == 1e4) & (table["run"] == 0), "outcome"] = "step_limit"
     (row,) = [row for row in judge(FAMILIES["E-SWEEP"].claims, table) if row["id"] == "E-SWEEP-1"]
     assert row["verdict"] == YES
-    assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 1e4")
+    assert row["evidence"].endswith("Left out, since some runs did not fit in time: K = 10⁴")
 
 
 def named(table, name):

@@ -110,7 +110,7 @@ def test_the_answer_follows_the_verdicts(verdict):
     assert all(f"**{verdict}**" in text for text in answer.sentences)
     open_ones = [text for text in answer.sentences if text.startswith("These runs")]
     assert len(open_ones) == (0 if verdict in (YES, NO) else 3)
-    assert "without K = 1e4, which did not always fit in time" in answer.sentences[0]
+    assert "without K = 10⁴, which did not always fit in time" in answer.sentences[0]
     assert "72.0 % after 0 feature updates with K = ∞, 84.0 % with K = 1" in answer.sentences[2]
     assert "%" not in answer.sentences[1]
     assert "not CIFAR-10" in answer.caveat

@@ -72,7 +72,7 @@ def test_one_k_has_one_name_however_it_is_spelt():
         assert {period_text(cell["K"]) for cell in by_period(spellings).values()} == {text}
     assert [label(K) for K in (1, 12345, np.inf, np.nan)] == ["K = 1 (GD)", "K = 1.2345e4", "K = ∞ (lazy)", "TGN"]
     row = {"method": "Adam", "n": 20, "K": 1e4, "damping": np.nan, "tolerance": 0.1, "outcome": "fitted"}
-    assert row_name(row) == "Adam, n = 20, K = 1e4, β = 0.1"
+    assert row_name(row) == "Adam, n = 20, K = 10⁴, β = 0.1"
     assert row_name({"method": "gradient", "K": np.inf}) == "K = ∞"
     assert row_name({"method": "TGN", "K": np.nan}) == "TGN"
 

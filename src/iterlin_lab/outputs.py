@@ -12,6 +12,7 @@ from iterlin_lab.report.answer import opening
 from iterlin_lab.report.claims import claims_section
 from iterlin_lab.report.headings import anchors
 from iterlin_lab.report.method import METHOD
+from iterlin_lab.report.names import typeset
 from iterlin_lab.report.setting import in_one_line, setting
 
 Tables = Mapping[str, pd.DataFrame]
@@ -43,4 +44,4 @@ def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[
         claims_section(scale.name, claims, Layout(scale.name).history, anchors(texts)),
         *texts,
     ]
-    return "\n\n".join(sections) + "\n"
+    return typeset("\n\n".join(sections)) + "\n"

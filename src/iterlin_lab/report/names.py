@@ -1,6 +1,7 @@
 """What K, λ and the other numbers that tell rows of tables apart are called wherever they are shown."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, SupportsFloat
 
@@ -15,10 +16,35 @@ SYMBOLS = {
     "step_size": "α",
     "tolerance": "β",
 }
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+PLAIN = re.compile(r"`[^`]*`|\]\([^)]*\)")  # code, and where links lead
+POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?!\w)")
+MINUS = re.compile(r"(?<=[\s\[(])-(?=\d)")
+
+
+def typeset(text: str) -> str:
+    """Markdown with powers of ten as `3·10⁻⁵` and with minus signs, outside of code and links."""
+    kept = iter([*PLAIN.findall(text), ""])
+    return "".join(MINUS.sub("−", POWER.sub(_power, part)) + next(kept) for part in PLAIN.split(text))
+
+
+def _power(number: re.Match[str]) -> str:
+    power = f"10{str(int(number[2])).translate(SUPERSCRIPTS)}"
+    return power if number[1] == "1" else f"{number[1]}·{power}"
+
+
+def number_text(value: float) -> str:
+    """Six digits, and powers of ten as such."""
+    return typeset(f"{value:g}")
 
 
 def period_text(K: float) -> str:
-    """`1000`, `1e4`, `∞`; `TGN` where there is no K."""
+    """`1000`, `10⁴`, `∞`; `TGN` where there is no K."""
+    return typeset(period_key(K))
+
+
+def period_key(K: float) -> str:
+    """The same in ASCII: `1000`, `1e4`."""
     if math.isnan(K):
         return "TGN"
     if math.isinf(K):
@@ -37,9 +63,9 @@ def label(K: float) -> str:
 
 
 def named(**numbers: SupportsFloat) -> str:
-    """`K = 1e4, λ = 0.01`, without numbers that are missing."""
+    """`K = 10⁴, λ = 0.01`, without numbers that are missing."""
     known = {name: float(value) for name, value in numbers.items() if not math.isnan(value)}
-    texts = {name: period_text(value) if name == "K" else f"{value:g}" for name, value in known.items()}
+    texts = {name: period_text(value) if name == "K" else number_text(value) for name, value in known.items()}
     return ", ".join(f"{SYMBOLS[name]} = {text}" for name, text in texts.items())
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from iterlin_lab.claims.verdicts import CONTRADICTED, NOT_APPLICABLE, SUPPORTED, VERDICTS
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.report.answer import Claims
+from iterlin_lab.report.names import typeset
 from iterlin_lab.report.setting import in_one_line
 from iterlin_lab.settings.shared import Shared
 
@@ -27,7 +28,7 @@ def beside(presets: Mapping[str, Shared], reports: Path) -> str:
     text = f"# Reports\n\n{_scales(presets, found)}\n"
     if shared := _shared(found):
         text += f"\n## Claims at several scales\n\n{_agreement(found, shared)}\n\n{_table(found, shared)}\n"
-    return text
+    return typeset(text)
 
 
 def _scales(presets: Mapping[str, Shared], found: Mapping[str, Claims]) -> str:

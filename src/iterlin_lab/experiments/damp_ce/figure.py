@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from iterlin_lab.figures.panels import mean_points
 from iterlin_lab.figures.style import colour, damping_colour, percent
-from iterlin_lab.report.names import tick
+from iterlin_lab.report.names import number_text, tick
 
 FINAL = "network_final"
 READINGS = {FINAL: ("at the end", "s"), "network_validation_stopped": ("stopped on\nvalidation data", "o")}
@@ -23,7 +23,7 @@ def damping(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9.4, 3.6), sharey=True, width_ratios=(6, 4, 6))
     table = tables["damp_ce"]
     always = table[table["method"] == "always"].sort_values("damping")
-    _panel(left, always, [*map(damping_colour, always["damping"])], list(map("{:g}".format, always["damping"])))
+    _panel(left, always, [*map(damping_colour, always["damping"])], list(map(number_text, always["damping"])))
     left.set_xlabel("damping λ of solved lazy problems\nmore feature learning →")
     left.set_ylabel("test accuracy of the network (%)")
     percent(left)
@@ -48,7 +48,7 @@ def _when(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
         axes, np.arange(len(cells)), shown, FINAL, [damping_colour(damping) for _, damping in cells.values()], "s"
     )
     axes.set_xticks(range(len(cells)), list(cells))
-    axes.set_xlabel(f"phases in which λ = {value:g}\n(early: the first {switched['after']:g})")
+    axes.set_xlabel(f"phases in which λ = {number_text(value)}\n(early: the first {switched['after']:g})")
 
 
 def _of(table: pd.DataFrame, method: str, damping: float) -> pd.DataFrame:

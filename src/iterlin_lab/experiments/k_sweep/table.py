@@ -8,7 +8,7 @@ import pandas as pd
 
 from iterlin_lab.experiments.k_sweep.settings import Scope
 from iterlin_lab.layout import Layout
-from iterlin_lab.report.names import period_text
+from iterlin_lab.report.names import period_key
 from iterlin_lab.tables import ACCURACIES, Cells, by_period, mean_curves, read_cells, summarise
 from iterlin_lab.tables.gaps import largest_gaps
 
@@ -47,4 +47,4 @@ def sweep_cells(scale: Any) -> Cells:
 def metrics(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     """The test accuracies of every K."""
     found = tables["k_sweep"].set_index("K")[[f"{name}_mean" for name in ACCURACIES]].set_axis(ACCURACIES, axis=1)
-    return {"test_accuracy": found.rename(index=period_text).to_dict("index")}
+    return {"test_accuracy": found.rename(index=period_key).to_dict("index")}

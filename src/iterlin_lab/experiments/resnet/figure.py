@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from iterlin_lab.figures.panels import band, grouped
 from iterlin_lab.figures.style import colour, percent
-from iterlin_lab.report.names import label, period_text
+from iterlin_lab.report.names import label, number_text, period_text
 
 PANELS = {"plain": "no BatchNorm, no augmentation", "normalised": "BatchNorm and augmentation"}
 NORMS = {
@@ -56,7 +56,7 @@ def diverged(tables: Mapping[str, pd.DataFrame]) -> Figure:
             text = f"{rows['diverged'].iat[row, column]:g} of {rows['runs'].iat[row, column]:g}"
             axes.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
         axes.set_xticks(range(len(rows["share"].columns)), [period_text(K) for K in rows["share"].columns])
-        axes.set_yticks(range(len(rows)), [f"{rate:g}" for rate in rows.index])
+        axes.set_yticks(range(len(rows)), list(map(number_text, rows.index)))
         axes.grid(visible=False)
         axes.set_xlabel("K")
         axes.set_title(NORMS[norm])

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullLocator, PercentFormatter
 
 from iterlin_lab.figures.panels import band, grouped
 from iterlin_lab.figures.style import colour, percent
-from iterlin_lab.report.names import label, period_text
+from iterlin_lab.report.names import label, number_text, period_text
 
 BOUND = 2  # on ηλ_max
 DODGE = 1.07  # between the lines of two K, which often coincide
@@ -56,7 +56,7 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
             style = {"color": colour(K)} if method == "gd" else {"color": SGD, "linestyle": "--"}
             name = label(K) if method == "gd" else "SGD, per step"
             band(axes, curve["step"], curve, "network_test_accuracy", label=name, **style)
-        axes.set_title(f"η = {rate:g}", fontsize=9)
+        axes.set_title(f"η = {number_text(rate)}", fontsize=9)
         axes.set_xlabel("step t")
     panels[0].set_ylabel("test accuracy of the network (%)")
     percent(panels[0])
@@ -80,7 +80,7 @@ def _map(axes: Axes, table: pd.DataFrame) -> None:
         axes.text(*place, text, ha="center", va="center", color=shade, fontsize=8, zorder=4, bbox=box)
     axes.set(xscale="log", yscale="log", xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
     axes.set_xticks(x, list(map(period_text, shares.columns.to_numpy())))
-    axes.set_yticks(y, [f"{rate:g}" for rate in shares.index])
+    axes.set_yticks(y, list(map(number_text, shares.index)))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
     axes.grid(visible=False)
@@ -119,7 +119,9 @@ def _products(axes: Axes, table: pd.DataFrame) -> None:
     style = {"color": "0.3", "linestyle": "--", "linewidth": 0.8, "zorder": 2}
     for decade in decades:
         axes.plot(x, 10**decade / x, **style)
-    axes.plot([], [], **style, label=f"ηK = {', '.join(f'{10**decade:g}' for decade in decades)} (to the upper right)")
+    axes.plot(
+        [], [], **style, label=f"ηK = {', '.join(number_text(10.0**decade) for decade in decades)} (to the upper right)"
+    )
 
 
 def _lines(axes: Axes, table: pd.DataFrame) -> None:

@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 
 from iterlin_lab.figures.panels import mean_points
 from iterlin_lab.figures.style import colour, damping_colour, percent
-from iterlin_lab.report.names import SYMBOLS, label, named, period_text
+from iterlin_lab.report.names import SYMBOLS, label, named, number_text, period_text
 
 Tables = Mapping[str, pd.DataFrame]
 COLUMNS = 5
@@ -204,7 +204,7 @@ def _crosses(axes: Axes, rows: pd.DataFrame, dial: str, marker: str) -> None:
     for near in names.values():
         outermost = choose(near, key=lambda row: row["distance_mean"])
         at = outermost["distance_mean"], outermost["alignment_mean"]
-        values = [period_text(row["K"]) if dial == "K" else f"{row['damping']:g}" for row in near]
+        values = [period_text(row["K"]) if dial == "K" else number_text(row["damping"]) for row in near]
         text = f"{SYMBOLS[dial]} = {', '.join(values)}"
         face = _colour(dial, near[0][dial])
         drawn = axes.annotate(text, at, offset, textcoords="offset points", fontsize=7.5, color=face, ha=side)
