@@ -4,10 +4,10 @@ import shutil
 
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import EXPERIMENTS
-from iterlin_lab.experiments.computed import computed
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.cells import run_cells
+from iterlin_lab.runs.computed import computed
 from iterlin_lab.runs.stage import begin_stage
 
 

@@ -15,9 +15,10 @@ from iterlin_lab.cluster.shown import table
 from iterlin_lab.cluster.states import DONE, FAILED_, OPEN, RUNNING, STOPPED, State, states
 from iterlin_lab.cluster.tasks import is_kept, tasks, waits_for
 from iterlin_lab.config import load, scale_of
-from iterlin_lab.experiments import EXPERIMENTS, chosen, computed
+from iterlin_lab.experiments import EXPERIMENTS, chosen
 from iterlin_lab.files import alone, held
 from iterlin_lab.planning.plan import cells_of
+from iterlin_lab.runs import computed
 
 PRESETS = load().presets
 

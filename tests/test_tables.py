@@ -68,9 +68,9 @@ def test_k_is_written_in_full_and_read_back(tmp_path):
 
 
 def test_one_k_has_one_name_however_it_is_spelt():
-    for spellings, text in ((("1000", "1e3"), "1000"), (("100000000", "1e8"), "1e8"), (("30000", "3e4"), "3e4")):
+    for spellings, text in ((("1000", "1e3"), "1000"), (("100000000", "1e8"), "10⁸"), (("30000", "3e4"), "3·10⁴")):
         assert {period_text(cell["K"]) for cell in by_period(spellings).values()} == {text}
-    assert [label(K) for K in (1, 12345, np.inf, np.nan)] == ["K = 1 (GD)", "K = 1.2345e4", "K = ∞ (lazy)", "TGN"]
+    assert [label(K) for K in (1, 12345, np.inf, np.nan)] == ["K = 1 (GD)", "K = 1.2345·10⁴", "K = ∞ (lazy)", "TGN"]
     row = {"method": "Adam", "n": 20, "K": 1e4, "damping": np.nan, "tolerance": 0.1, "outcome": "fitted"}
     assert row_name(row) == "Adam, n = 20, K = 10⁴, β = 0.1"
     assert row_name({"method": "gradient", "K": np.inf}) == "K = ∞"

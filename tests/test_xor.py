@@ -164,7 +164,7 @@ def test_too_few_or_too_noisy_runs_give_no_verdict():
 
 @pytest.mark.parametrize(
     ("dial", "value", "name", "unknown"),
-    [("K", 1000, "K = 1000", {"1", "3", "4"}), ("damping", 1e-5, "λ = 1e-05", {"2"})],
+    [("K", 1000, "K = 1000", {"1", "3", "4"}), ("damping", 1e-5, "λ = 10⁻⁵", {"2"})],
 )
 @pytest.mark.parametrize("outcome", ["diverged", "step_limit"])
 def test_runs_that_did_not_fit_leave_the_claims_of_their_dial_open(dial, value, name, unknown, outcome):

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin_lab.experiments import EXPERIMENTS, chosen
-from iterlin_lab.experiments.computed import CODE, computed, described, inputs
 from iterlin_lab.experiments.experiment import Cell, Experiment
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.cells import train_all
+from iterlin_lab.runs.computed import CODE, computed, described, inputs
 from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.runs.store import are_kept
 

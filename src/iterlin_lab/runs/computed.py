@@ -1,4 +1,7 @@
-"""The tables that an experiment computes, kept in the store of finished runs."""
+"""The tables that an experiment computes, kept in the store of finished runs.
+
+An experiment is an `iterlin_lab.experiments.Experiment`, which stands above this floor.
+"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -7,7 +10,6 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from iterlin_lab.experiments.experiment import Experiment
 from iterlin_lab.files import digest
 from iterlin_lab.runs.results import FLOATS
 from iterlin_lab.runs.store import kept
@@ -16,7 +18,7 @@ CODE = ("iterlin", "iterlin_lab")
 PIPELINE = Path("dvc.yaml")
 
 
-def computed(experiment: Experiment, scale: Any) -> Path:
+def computed(experiment: Any, scale: Any) -> Path:
     """The folder with the tables of an experiment, a CSV file each, computed now or in an earlier process."""
 
     def compute(folders: dict[int, Path], progress: Path) -> None:
@@ -27,18 +29,18 @@ def computed(experiment: Experiment, scale: Any) -> Path:
     return folder
 
 
-def described(experiment: Experiment, scale: Any) -> dict[str, Any]:
+def described(experiment: Any, scale: Any) -> dict[str, Any]:
     """All that the tables depend on besides the code: settings, and the files that they are computed from."""
     files = {str(path): digest(path) for path in _files(experiment, scale)}
     return {"tables": experiment.name, "settings": experiment.of(scale).model_dump(mode="json"), "files": files}
 
 
-def _files(experiment: Experiment, scale: Any) -> Iterator[Path]:
+def _files(experiment: Any, scale: Any) -> Iterator[Path]:
     for path in inputs(experiment, scale):
         yield from sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
 
 
-def inputs(experiment: Experiment, scale: Any) -> list[Path]:
+def inputs(experiment: Any, scale: Any) -> list[Path]:
     """The data and results that dvc.yaml says that its stage reads."""
     names = {"${item.scale}": scale.name, "${item.experiment}": experiment.name}
     found = []
