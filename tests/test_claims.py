@@ -95,7 +95,7 @@ def named(table, name):
 
 @pytest.mark.parametrize(
     ("name", "unknown"),
-    [("K = 1e8", {"E-SWEEP-3", "E-SWEEP-4", "E-SWEEP-7"}), ("TGN", {"E-SWEEP-4", "E-SWEEP-5"}), ("K = ∞", set())],
+    [("K = 10⁸", {"E-SWEEP-3", "E-SWEEP-4", "E-SWEEP-7"}), ("TGN", {"E-SWEEP-4", "E-SWEEP-5"}), ("K = ∞", set())],
 )
 def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(name, unknown):
     table = runs({10: 3, 1e6: 3, 1e8: -9, TGN: -9, np.inf: -9})
@@ -108,7 +108,7 @@ def test_a_run_that_met_its_step_limit_gives_no_verdict_but_for_lazy_training(na
     ("name", "unknown"),
     [
         ("K = 1", {f"E-SWEEP-{number}" for number in (1, 2, 3, 5, 6, 8)}),
-        ("K = 1e8", {"E-SWEEP-3", "E-SWEEP-4", "E-SWEEP-7"}),
+        ("K = 10⁸", {"E-SWEEP-3", "E-SWEEP-4", "E-SWEEP-7"}),
         ("TGN", {"E-SWEEP-4", "E-SWEEP-5"}),
         ("K = ∞", {"E-SWEEP-6"}),
     ],

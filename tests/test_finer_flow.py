@@ -80,5 +80,5 @@ def test_the_report_says_what_the_error_changes(layout):
     text = section.section(scale, tables)
     assert "with the tolerance 0.03 in place of 0.1" in " ".join(text.split())
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 1")]
-    assert [row[:3] for row in rows] == [["1", "3", "100 → 150"], ["1e8", "3", "100 → 150"]]
+    assert [row[:3] for row in rows] == [["1", "3", "100 → 150"], ["10⁸", "3", "100 → 150"]]
     assert [row[4:] for row in rows] == [["+0.00", "0.00"], ["+2.00", "2.00"]]
