@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from pathlib import Path
 
 from iterlin_lab.cluster.arrays import ENDED, FAILED, read
@@ -28,7 +27,7 @@ def main() -> None:
     try:
         do(task, scale)
     except BaseException as error:
-        why.write_text(str(error) if isinstance(error, SystemExit) else traceback.format_exc().splitlines()[-1])
+        why.write_text(f"{type(error).__name__}: {error}".removeprefix("SystemExit: ").splitlines()[0].rstrip(": "))
         raise
     (folder / ENDED.format(number)).touch()
 
