@@ -43,11 +43,11 @@ def test_only_runs_that_diverged_are_listed_and_their_texts_survive_the_file():
     assert table["cause"][0] == table["cause"][2] == CAUSE
     (text,) = diverged(table)
     assert text.startswith("## Runs that diverged\n")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 1e4")]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 10⁴")]
     assert rows == [
-        ["1e4", "1", "he_normal", "0", "40", "20", CAUSE],
-        ["1e4", "1", "he_normal", "1", "0", "none", "not all training inputs are finite"],
-        ["1e4", "50", "he_normal", "0", "40", "20", CAUSE],
+        ["10⁴", "1", "he_normal", "0", "40", "20", CAUSE],
+        ["10⁴", "1", "he_normal", "1", "0", "none", "not all training inputs are finite"],
+        ["10⁴", "50", "he_normal", "0", "40", "20", CAUSE],
     ]
 
 
