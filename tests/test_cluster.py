@@ -12,7 +12,7 @@ from iterlin_lab.cluster import slurm, submit
 from iterlin_lab.cluster.arrays import Array, clock, next_folders, read, script, write
 from iterlin_lab.cluster.settings import Cluster, Resources, read_cluster
 from iterlin_lab.cluster.shown import table
-from iterlin_lab.cluster.states import DONE, FAILED_, OPEN, RUNNING, STOPPED, State, states
+from iterlin_lab.cluster.states import DONE, FAILED, OPEN, RUNNING, STOPPED, State, states
 from iterlin_lab.cluster.tasks import is_kept, tasks, waits_for
 from iterlin_lab.config import load, scale_of
 from iterlin_lab.experiments import EXPERIMENTS, chosen
@@ -170,7 +170,7 @@ def test_arrays_hold_what_asks_for_the_same_within_the_limit_of_the_site(tmp_pat
 def test_the_table_counts_states_and_names_what_failed():
     one, two, *_ = (task for task in tasks(PRESETS["smoke"]) if task.experiment == "k_sweep")
     other = next(task for task in tasks(PRESETS["smoke"]) if task.experiment == "xor")
-    found = [(one, State(DONE)), (two, State(FAILED_, "no memory (log)")), (other, State(RUNNING, "on n1 for 0:10"))]
+    found = [(one, State(DONE)), (two, State(FAILED, "no memory (log)")), (other, State(RUNNING, "on n1 for 0:10"))]
     lines = [line.split() for line in table(found, {one: 9.0, two: 3.0}).splitlines()]
     assert lines[0] == ["experiment", *(DONE, RUNNING, "failed"), "left,", "at", "most"]
     assert lines[2:5] == [["k_sweep", "1", "1", "3", "h"], ["xor", "1", "0", "min"], ["all", "1", "1", "1", "3", "h"]]
@@ -217,6 +217,6 @@ def test_what_a_job_has_left_says_how_it_ended(tmp_path, monkeypatch):
         return [state for task, state in states(scale, {task.stage for task in sweep}) if task in sweep]
 
     log = str(array / "0.log")
-    assert found() == [State(STOPPED, log), State(FAILED_, f"no memory ({array}/1.log)"), State(OPEN)]
+    assert found() == [State(STOPPED, log), State(FAILED, f"no memory ({array}/1.log)"), State(OPEN)]
     (array / "ended-0").touch()
     assert found()[0] == State(OPEN)

@@ -18,7 +18,7 @@ def test_a_period(K, text, key):
 def test_what_numbers_are_called():
     assert named(K=1e8, damping=1e-7, tolerance=0.1, n=math.nan) == "K = 10⁸, λ = 10⁻⁷, β = 0.1"
     assert (label(1e4), label(1), label(math.nan), tick(math.inf)) == ("K = 10⁴", "K = 1 (GD)", "TGN", "∞ (lazy)")
-    assert number_text(-2.5e-5) == "-2.5·10⁻⁵"
+    assert number_text(-2.5e-5) == "−2.5·10⁻⁵"
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,8 @@ def test_what_numbers_are_called():
     [
         ("up to 1e+10 steps, p = 1.6e-152", "up to 10¹⁰ steps, p = 1.6·10⁻¹⁵²"),
         ("| -0.1 [-0.7, +0.5] |", "| −0.1 [−0.7, +0.5] |"),
-        ("write `1e-5` or `-3`, 1e5", "write `1e-5` or `-3`, 10⁵"),
+        ("write `1e-5` or `-3`, 1e5, `x`-3", "write `1e-5` or `-3`, 10⁵, `x`-3"),
+        ("```\n-3 1e5\n```\n-3", "```\n-3 1e5\n```\n−3"),
         ("[K = 1e4](figures/k-1e4.svg)", "[K = 10⁴](figures/k-1e4.svg)"),
         ("SHA-256 0e6ee931b65e8bcf, x1e5, 3-4, v0.1e5b", "SHA-256 0e6ee931b65e8bcf, x1e5, 3-4, v0.1e5b"),
         ("- item\n-----|---:|", "- item\n-----|---:|"),

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from iterlin_lab.claims.found import in_words as verdicts
 from iterlin_lab.config import Scale, load, read_scale
 from iterlin_lab.dvc.asked import stop
 from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.damaged import remove_damaged
 from iterlin_lab.dvc.jobs import PIPELINE_LOCK, reproduce
 from iterlin_lab.dvc.status import ran_before
+from iterlin_lab.dvc.verdicts import in_words as verdicts
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone, write_text
 from iterlin_lab.layout import Layout

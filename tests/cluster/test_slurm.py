@@ -137,16 +137,19 @@ def test_a_task_that_fails_is_named_and_the_others_go_on(site, tmp_path):
     clone = Clone(tmp_path, "smoke", "k_sweep", "tgn_baseline", "kernel_limit")
     settings = "memory: 1500M\n"
     (clone.folder / "cluster.yaml").write_text(
-        f"{settings}experiments: {{kernel_limit: {{container: env JAX_PLATFORMS=nothing}}}}\n"
+        f"{settings}experiments: {{kernel_limit: {{container: env JAX_PLATFORMS=nothing}}, "
+        "tgn_baseline: {container: prlimit --fsize=5000}}\n"
     )
     clone.run("iterlin", "submit", **site.env)
     site.wait_for("")
     said = clone.run("iterlin", "cells", **site.env).stdout
     assert re.search(r"kernel_limit\s+1 ", said)
     assert re.search(r"failed: L-KERNEL, tables, .*'nothing'.* \(\.cache/cluster/\d+/\d\.log\)", said), said
+    assert re.search(r"failed: TGN, .*File too large \(", said), said  # as on a disk that is full
     assert re.search(r"k_sweep\s+3 ", said), said
     (clone.folder / "cluster.yaml").write_text(settings)
-    assert "1 tasks (L-KERNEL, tables)" in clone.run("iterlin", "submit", **site.env).stdout
+    again = clone.run("iterlin", "submit", **site.env).stdout
+    assert re.findall(r"1 tasks \((.*?)\), ", again) == ["TGN", "L-KERNEL, tables"]
     site.wait_for("")
     assert "failed" not in clone.run("iterlin", "cells", **site.env).stdout
 

@@ -2,10 +2,10 @@
 
 import json
 import math
-import re
 import shlex
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from iterlin_lab.cluster.tasks import Task
 from iterlin_lab.files import whole_folder
 
 ARRAYS = Path(".cache/cluster")
-TASKS, SCRIPT, LOG, ENDED, FAILED = "tasks.json", "job.sh", "{}.log", "ended-{}", "failed-{}.txt"
+TASKS, SCRIPT = "tasks.json", "job.sh"
+LOG, ENDED, REASON = "{}.log", "ended-{}", "failed-{}.txt"  # of a job, by its number
 NOTICE = 120  # seconds before its time is up in which a job is put back into the queue
 
 SCRIPT_TEXT = """#!/bin/bash
@@ -88,10 +89,8 @@ def arrays() -> Iterator[tuple[Path, list[Task]]]:
 
 def next_folders() -> Iterator[Path]:
     """Names for new ones."""
-    numbers = [int(folder.name) for folder in ARRAYS.glob("[0-9]*") if re.fullmatch(r"\d+", folder.name)]
-    number = max(numbers, default=0)
-    while True:
-        yield ARRAYS / f"{(number := number + 1):06d}"
+    last = max((int(folder.name) for folder in ARRAYS.glob("[0-9]*")), default=0)
+    return (ARRAYS / f"{number:06d}" for number in count(last + 1))
 
 
 def clock(hours: float) -> str:

@@ -2,9 +2,10 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
-from iterlin_lab.cluster.arrays import ENDED, FAILED, read
+from iterlin_lab.cluster.arrays import ENDED, REASON, read
 from iterlin_lab.cluster.tasks import do
 from iterlin_lab.config import scale_of
 from iterlin_lab.runs.stopping import explain_failures, stop_with_a_word
@@ -21,13 +22,14 @@ def main() -> None:
     if processors := os.environ.get("SLURM_CPUS_PER_TASK"):
         os.environ["ITERLIN_WORKERS"] = str(max(1, int(processors) // scale.threads))
     prepare_jax(scale)
-    why = folder / FAILED.format(number)
+    why = folder / REASON.format(number)
     why.unlink(missing_ok=True)
     print(f"{task.title} on {os.environ.get('SLURMD_NODENAME', 'this machine')}", flush=True)
     try:
         do(task, scale)
     except BaseException as error:
-        why.write_text(f"{type(error).__name__}: {error}".removeprefix("SystemExit: ").splitlines()[0].rstrip(": "))
+        with suppress(OSError):  # where the disk is full
+            why.write_text(f"{type(error).__name__}: {error}".removeprefix("SystemExit: ").splitlines()[0].rstrip(": "))
         raise
     (folder / ENDED.format(number)).touch()
 

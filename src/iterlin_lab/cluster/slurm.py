@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ def largest_array() -> int:
     return int(found[1]) - 1 if found else 1000
 
 
-def submit(script: Path, *, after: list[str]) -> str:
+def submit(script: Path, after: Sequence[str] = ()) -> str:
     """The number of the job that runs the script once these have ended, in whatever way."""
     wait = [f"--dependency=afterany:{':'.join(after)}"] if after else []
     return _asked("sbatch", "--parsable", *wait, str(script)).strip().split(";")[0]

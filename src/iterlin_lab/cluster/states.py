@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from iterlin_lab.cluster.arrays import ENDED, FAILED, LOG, arrays
+from iterlin_lab.cluster.arrays import ENDED, LOG, REASON, arrays
 from iterlin_lab.cluster.slurm import jobs
 from iterlin_lab.cluster.tasks import Task, is_kept, tasks, waits_for
 from iterlin_lab.experiments import chosen
 from iterlin_lab.runs.stage import is_running
 
-DONE, KEPT, RUNNING, WAITING, FAILED_, STOPPED, OPEN, LATER = STATES = (
+DONE, KEPT, RUNNING, WAITING, FAILED, STOPPED, OPEN, LATER = STATES = (
     "done", "kept", "running", "waiting", "failed", "stopped", "open", "later",
 )  # fmt: skip
-UNSUBMITTED = (FAILED_, STOPPED, OPEN)
+UNSUBMITTED = (FAILED, STOPPED, OPEN)
 
 Place = tuple[Path, int]  # the folder of an array, and the number in it
 
@@ -71,6 +71,6 @@ def _ended(folder: Path, number: int) -> State:
     if (folder / ENDED.format(number)).exists():
         return State(OPEN)
     shown = os.path.relpath(log)
-    if (why := folder / FAILED.format(number)).exists():
-        return State(FAILED_, f"{why.read_text()} ({shown})")
+    if (why := folder / REASON.format(number)).exists():
+        return State(FAILED, f"{why.read_text()} ({shown})")
     return State(STOPPED, shown) if log.exists() else State(OPEN)

@@ -104,12 +104,11 @@ def submit(scale: Any, cluster: Cluster, names: Sequence[str]) -> Iterator[str]:
     plan = Plan(scale, [task for task, _ in found])
     first, then = planned_arrays(scale, cluster, _wanted(found, names), plan, slurm.largest_array())
     started: list[str] = []
-    for wave, after in ((first, []), (then, started)):
-        for array in wave:
-            job = slurm.submit(write(array, scale), after=list(after))
-            if wave is first:
-                started.append(job)
-            yield f"job {job}: {_in_words(array)}"
+    for array in first:
+        started.append(slurm.submit(write(array, scale)))
+        yield f"job {started[-1]}: {_in_words(array)}"
+    for array in then:
+        yield f"job {slurm.submit(write(array, scale), after=started)}: {_in_words(array)}"
 
 
 def rehearsed(scale: Any, cluster: Cluster, names: Sequence[str]) -> Iterator[str]:

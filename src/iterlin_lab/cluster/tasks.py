@@ -1,7 +1,5 @@
 """What a job can do: train a cell of runs, or compute the tables of an experiment. All of it goes to the store."""
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,7 +11,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.runs.cells import train_all
 from iterlin_lab.runs.computed import CODE, computed, described, inputs
 from iterlin_lab.runs.recipes import Recipe
-from iterlin_lab.runs.store import are_kept
+from iterlin_lab.runs.store import are_kept, key_of
 
 
 class Task(NamedTuple):
@@ -40,11 +38,11 @@ def _tasks(experiment: Experiment, scale: Any) -> Iterator[Task]:
     name, cells = experiment.name, experiment.trained(scale)
     for number, cell in enumerate(cells):
         place = f" {number + 1}/{len(cells)}" if experiment.tabled else ""
-        key = _digest(f"{experiment.data(scale)} {json.dumps(cell.recipes)}")
+        key = key_of([str(experiment.data(scale)), cell.recipes])
         yield Task(name, number, cell.title + place, cell.stage, key)
     if experiment.label is None:
         (stage,) = experiment.stages(scale)
-        key = _digest(f"{name} {experiment.of(scale).model_dump_json()}")
+        key = key_of([name, experiment.of(scale).model_dump(mode="json")])
         yield Task(name, None, f"{experiment.ids[0]}, tables", stage, key, after=bool(cells))
 
 
@@ -80,10 +78,6 @@ def _digests(data: Path) -> dict[str, str]:
     from iterlin_lab.runs.training import digests
 
     return digests(read_data(data))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def waits_for(experiment: Experiment, scale: Any, changed: set[str]) -> list[str]:

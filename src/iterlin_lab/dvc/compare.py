@@ -1,8 +1,6 @@
 """Whether recomputed tables are the committed ones, within what another machine's arithmetic may change."""
 
 import io
-import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import pandas as pd
 
 from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.status import status
+from iterlin_lab.dvc.verdicts import changed, committed, read
 from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
 
@@ -43,29 +42,23 @@ def _states(states: dict | str) -> list[str]:
     return [states] if isinstance(states, str) else [s for value in states.values() for s in _states(value)]
 
 
-def committed(path: Path) -> str:
-    """A file as it is in the last commit.
-
-    **Raises**: `SystemExit` with one line if it is not there.
-    """
-    done = subprocess.run(["git", "show", f"HEAD:./{path}"], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{path} is not in the last commit, so there is nothing to compare with")
-    return done.stdout
-
-
 def changes(scale: Any) -> list[str]:
     """Where the tables and the verdicts differ from the committed ones, a line a place."""
     lines = []
     for path in tables(scale):
-        old, new = pd.read_csv(io.StringIO(committed(path))), pd.read_csv(path)
+        old, new = pd.read_csv(io.StringIO(_committed(path))), pd.read_csv(path)
         lines += [f"{path}: {line}" for line in differences(old, new)]
     path = Layout(scale.name).claims
-    old, new = (json.loads(text)["verdict"] for text in (committed(path), path.read_text()))
-    for claim in sorted(old.keys() | new.keys()):
-        if (before := old.get(claim)) != (now := new.get(claim)):
-            lines.append(f"{path}: {claim}: {before} committed, {now} recomputed")
-    return lines
+    found = changed(read(_committed(path)), read(path.read_text()))
+    return lines + [f"{path}: {line}" for line in found]
+
+
+def _committed(path: Path) -> str:
+    """**Raises**: `SystemExit` with one line if it is not in the last commit."""
+    text = committed(path)
+    if text is None:
+        sys.exit(f"{path} is not in the last commit, so there is nothing to compare with")
+    return text
 
 
 def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:

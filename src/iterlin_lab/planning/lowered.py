@@ -14,19 +14,24 @@ import jax
 from iterlin import Every, Solver, cross_entropy
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
-from iterlin_lab.planning.memory import shapes, solvers
+from iterlin_lab.experiments import chosen
+from iterlin_lab.planning.memory import shapes
 from iterlin_lab.planning.trace import step_and_record
-from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.solvers import solver_of
 
 PERIOD, RATE = 1000, 1e-5  # neither changes the program
 
 
-def calls(scale: Shared) -> dict[str, list[str]]:
-    """What each program calls outside of itself, such as functions of the host: a phase of each solver, a record."""
-    programs: dict[str, Callable[..., Any]] = {
-        f"a phase of {solver.name}": partial(_phase, solver.make(RATE)) for solver in solvers(scale)
-    }
-    programs["a record"] = partial(step_and_record, scale)
+def calls(scale: Any) -> dict[str, list[str]]:
+    """What each program calls outside of itself, such as functions of the host: phases of each solver, and a record.
+
+    They are those of the scale's own network, on full batches and on mini-batches as its experiments have them.
+    """
+    programs: dict[str, Callable[..., Any]] = {"a record": partial(step_and_record, scale)}
+    for recipe in (cell.recipes[0] for each in chosen(scale) for cell in each.trained(scale)):
+        size = recipe.training["batch_size"]
+        name = f"a phase of {recipe.solver['name']}" + (f" on batches of {size}" if size else "")
+        programs[name] = partial(_phase, solver_of(recipe.solver).make(RATE), size)
     given = (*shapes(scale), jax.eval_shape(lambda: jax.random.key(0)))
     return {name: re.findall(r"custom_call @(\w+)", lowered(program, *given)) for name, program in programs.items()}
 
@@ -48,7 +53,7 @@ def in_words(found: dict[str, list[str]]) -> str:
     return "\n".join([*lines, *(f"{name} calls {', '.join(outside)}." for name, outside in found.items() if outside)])
 
 
-def _phase(solver: Solver, model: Any, splits: Any, key: Any) -> State:
-    problem, params = lazy_problem(model, splits["train"], loss=cross_entropy, batch_size=None, key=key)
+def _phase(solver: Solver, batch_size: int | None, model: Any, splits: Any, key: Any) -> State:
+    problem, params = lazy_problem(model, splits["train"], loss=cross_entropy, batch_size=batch_size, key=key)
     schedule = Every(PERIOD)
     return solver.advance(problem, schedule, initial_state(problem, params, solver, schedule), Stop(PERIOD, 1, 1))

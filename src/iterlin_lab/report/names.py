@@ -17,20 +17,24 @@ SYMBOLS = {
     "tolerance": "β",
 }
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-PLAIN = re.compile(r"`[^`]*`|\]\([^)]*\)")  # code, and where links lead
-POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?!\w)")
-MINUS = re.compile(r"(?<=[\s\[(])-(?=\d)")
+# Code and where links lead, which stay as they are; a power; a minus sign.
+WRITTEN = re.compile(
+    r"`[^`]*`|\]\([^)]*\)|(?<![\w.])(?P<factor>\d+(?:\.\d+)?)e(?P<power>[+-]?\d+)(?!\w)|(?<![^\s\[(])(?P<minus>-)(?=\d)"
+)
 
 
 def typeset(text: str) -> str:
     """Markdown with powers of ten as `3·10⁻⁵` and with minus signs, outside of code and links."""
-    kept = iter([*PLAIN.findall(text), ""])
-    return "".join(MINUS.sub("−", POWER.sub(_power, part)) + next(kept) for part in PLAIN.split(text))
+    return WRITTEN.sub(_typeset, text)
 
 
-def _power(number: re.Match[str]) -> str:
-    power = f"10{str(int(number[2])).translate(SUPERSCRIPTS)}"
-    return power if number[1] == "1" else f"{number[1]}·{power}"
+def _typeset(found: re.Match[str]) -> str:
+    if found["minus"]:
+        return "−"
+    if not found["factor"]:
+        return found[0]
+    power = f"10{str(int(found['power'])).translate(SUPERSCRIPTS)}"
+    return power if found["factor"] == "1" else f"{found['factor']}·{power}"
 
 
 def number_text(value: float) -> str:

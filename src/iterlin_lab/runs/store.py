@@ -38,7 +38,7 @@ def kept(
     earlier process that was stopped has left. Each appears whole or not at all.
     """
     entries = [_entry(description, code) for description in descriptions]
-    work = TRAINING / _digest([entry.name for entry in entries])
+    work = TRAINING / key_of([entry.name for entry in entries])
     for entry in entries:
         _discard_damaged(entry)
     if not all(entry.exists() for entry in entries):
@@ -88,7 +88,7 @@ def joined(answers: Sequence[Mapping[str, pd.DataFrame]]) -> dict[str, pd.DataFr
 
 def _fill(folders: dict[int, Path], work: Path, compute: Callable[[dict[int, Path], Path], None]) -> None:
     """Unless they are full already: then a process was stopped while it moved them."""
-    full, progress = work / "full", work / f"progress-{_digest(list(folders))}"
+    full, progress = work / "full", work / f"progress-{key_of(list(folders))}"
     if not folders or full.exists():
         return
     for folder in (*folders.values(), progress):
@@ -128,11 +128,12 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def _entry(description: dict, code: tuple[str, ...]) -> Path:
-    return SCRATCH / _digest({"description": description, "code": code_digest(code), "libraries": versions(LIBRARIES)})
+    return SCRATCH / key_of({"description": description, "code": code_digest(code), "libraries": versions(LIBRARIES)})
 
 
-def _digest(key: object) -> str:
-    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+def key_of(described: object) -> str:
+    """What tells plain values from others."""
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @cache

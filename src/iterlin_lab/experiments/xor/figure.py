@@ -154,7 +154,9 @@ def _dial_axes(panels: np.ndarray, table: pd.DataFrame) -> None:
         rows = table.dropna(subset=dial)
         lower.set_xscale("log")
         if dial == "K":
-            lower.set_xticks(_positions(rows["K"]), list(map(period_text, rows["K"])))
+            names = [period_text(K) for K in rows["K"]]
+            # A K between powers of ten is near one of them: its name stands a line lower.
+            lower.set_xticks(_positions(rows["K"]), ["\n" * ("·" in name) + name for name in names])
             lower.minorticks_off()
             lower.set_xlabel("steps between feature updates, K")
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iterlin_lab.claims.found import in_words
+from iterlin_lab.dvc.verdicts import in_words
 
 CLAIMS = Path("reports/smoke/claims.json")
 
@@ -34,7 +34,8 @@ def test_the_same_verdicts_are_counted(committed):
 def test_what_has_changed_is_named(committed):
     write(E_A_1="contradicted", E_A_2="inconclusive", E_C_1="supported")
     assert in_words(CLAIMS).splitlines()[1] == (
-        "Against the last commit: E-A-1 was supported; E-C-1 was not there; E-B-1 is not there any more"
+        "Against the last commit: E-A-1: supported committed, contradicted recomputed; "
+        "E-B-1: supported committed, nothing recomputed; E-C-1: nothing committed, supported recomputed"
     )
 
 
