@@ -68,6 +68,18 @@ def test_one_that_is_killed_at_work_has_failed(begun):
         assert gone(process)
 
 
+def test_one_that_is_killed_before_it_is_asked_has_failed():
+    class Killed(Asked):
+        def _start(self):
+            process = super()._start()
+            process.kill()
+            process.wait()
+            return process
+
+    with Killed() as dvc:
+        assert dvc("version").returncode == -9
+
+
 def test_what_shows_training_leaves_nothing_defunct(begun, monkeypatch):
     monkeypatch.setenv("DVC_STAGE", "sweep@smoke-k_sweep-1")
     with shown_live("K = 1"):

@@ -64,8 +64,11 @@ class Asked:
         process = self._living()
         assert process.stdin is not None
         assert process.stdout is not None
-        with suppress(BrokenPipeError):  # it was killed
+        try:
             print(json.dumps([env, ["--wait-for-lock", *words]]), file=process.stdin, flush=True)
+        except BrokenPipeError:  # it was killed; what it has not read is still in the buffer, and cannot be flushed
+            with suppress(BrokenPipeError):
+                process.stdin.close()
         for line in process.stdout:
             if line.startswith(attached.END):
                 self._idle.append(process)
