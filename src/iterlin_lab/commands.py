@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from iterlin_lab.cluster.settings import Cluster, read_cluster
 from iterlin_lab.config import Scale, load, read_scale
 from iterlin_lab.dvc.asked import stop
 from iterlin_lab.dvc.cut_off import repair_files
@@ -96,7 +97,10 @@ def repro(scale: Scale, names: Sequence[str] = ()) -> None:
     targets = _stages(scale, names)
     if os.environ.get("YES") != "1":
         _ask(scale, targets)
+    cluster = read_cluster()
     with alone(PIPELINE_LOCK, "this pipeline"):
+        if cluster.remote is not None:
+            _bring(scale, cluster)
         ran = reproduce(scale, targets)
     trained = set(cells_of(scale)) & set(ran)
     print(f"\n{len(ran)} stages ran, {len(trained)} of them trained a cell.")
@@ -110,6 +114,13 @@ def repro(scale: Scale, names: Sequence[str] = ()) -> None:
         f"All runs:       make ui, then open the address that it prints\n"
         f"Change things:  edit params.yaml, then make repro again"
     )
+
+
+def _bring(scale: Scale, cluster: Cluster) -> None:
+    from iterlin_lab.cluster.submit import bring  # pandas is slow to import
+
+    prepare_jax(scale)
+    bring(scale, cluster)
 
 
 def _stages(scale: Scale, names: Sequence[str]) -> list[str]:
@@ -147,9 +158,8 @@ def _ask(scale: Scale, targets: Sequence[str]) -> None:
 
 
 def submit(scale: Scale, names: Sequence[str] = (), dry_run: bool = False) -> None:
-    """train what is out of date as jobs of SLURM, whose nodes share this folder; cluster.yaml says what they ask for"""
+    """train what is out of date as jobs of SLURM; cluster.yaml says what they ask for"""
     from iterlin_lab.cluster import submit as cluster  # pandas is slow to import
-    from iterlin_lab.cluster.settings import read_cluster
 
     site, wanted = read_cluster(), _needed(scale, names)
     prepare_jax(scale)
@@ -165,7 +175,7 @@ def cells(scale: Scale, watch: bool = False) -> None:
     from iterlin_lab.cluster.shown import show  # pandas is slow to import
 
     prepare_jax(scale)
-    show(scale, watch)
+    show(scale, read_cluster(), watch)
 
 
 def check_report(scale: Scale) -> None:

@@ -55,7 +55,7 @@ node() { slurmd -N "$1"; }
 die() {
   kill -9 "$(cat "$folder/$1.pid")"
   for process in /proc/[0-9]*; do
-    if tr '\0' '\n' < "$process/environ" 2> /dev/null | grep -qx "SLURMD_NODENAME=$1"; then
+    if { tr '\0' '\n' < "$process/environ"; } 2> /dev/null | grep -qx "SLURMD_NODENAME=$1"; then
       parent=$(awk '{print $4}' "$process/stat")
       case $(cat "/proc/$parent/comm") in slurmstepd) kill -9 "$parent" ;; esac
       kill -9 "${process#/proc/}" || true

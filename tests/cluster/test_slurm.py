@@ -101,9 +101,9 @@ def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path)
     assert "cluster" not in clone.run("git", "status", "--short", "results", "reports").stdout
 
 
-def long(folder: Path) -> Clone:
-    """A clone whose cells take half a minute each: they never fit."""
-    clone = Clone(folder, "smoke", "k_sweep", "tgn_baseline")
+def long(folder: Path, *others: str) -> Clone:
+    """A clone whose cells of E-SWEEP take half a minute each: they never fit."""
+    clone = Clone(folder, "smoke", "k_sweep", "tgn_baseline", *others)
     clone.edit(SWEEP, LONG)
     clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
     return clone
@@ -131,6 +131,36 @@ def test_what_ends_before_its_time_goes_on(site, tmp_path):
     assert clone.bytes_below("results/smoke/k_sweep") == alone.bytes_below("results/smoke/k_sweep")
     logs = "".join(path.read_text() for path in clone.folder.glob(".cache/cluster/*/*.log"))
     assert len(re.findall(r"^K = .* on n[12]$", logs, re.MULTILINE)) >= 3 + 3  # begun again, three of them
+
+
+def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site, tmp_path):
+    clone, alone = (long(tmp_path / name, "quadratic") for name in ("head", "alone"))
+    alone.run("iterlin", "repro", "k_sweep", "quadratic")
+    remote, origin = tmp_path / "remote", tmp_path / "origin.git"
+    clone.run("dvc", "remote", "add", "storage", str(remote))
+    (clone.folder / "cluster.yaml").write_text(f"remote: storage\nsource: {origin}\nmemory: 1500M\n")
+    wanted = ("iterlin", "submit", "k_sweep", "quadratic")
+    assert "is not committed, and nodes clone" in clone.run(*wanted, check=False, **site.env).stderr
+    clone.commit()
+    clone.run("git", "init", "-q", "--bare", str(origin))
+    assert "`git push` first" in clone.run(*wanted, check=False, **site.env).stderr
+    clone.run("git", "push", "-q", str(origin), "HEAD:main")
+    clone.run(*wanted, **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
+    clone.folder.rename(away := tmp_path / "away")  # no job can see it
+    job, _ = site.running(seconds=15)
+    site("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)
+    while not list(remote.glob("iterlin/training/*/*/progress-*/*")):
+        time.sleep(0.2)
+    site.wait_for("")
+    assert not list(remote.glob("iterlin/training/*/*"))  # it has gone on from there, to its end
+    away.rename(clone.folder)
+    said = clone.run("iterlin", "cells", **site.env).stdout
+    assert re.search(r"k_sweep\s+3 ", said), said
+    kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
+    clone.run("iterlin", "repro", "k_sweep", "quadratic")
+    assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
+    assert clone.bytes_below("results/smoke") == alone.bytes_below("results/smoke")
+    assert len(alone.bytes_below("results/smoke")) > 9
 
 
 def test_a_task_that_fails_is_named_and_the_others_go_on(site, tmp_path):

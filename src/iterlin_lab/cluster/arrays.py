@@ -2,6 +2,7 @@
 
 import json
 import math
+import platform
 import shlex
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from iterlin_lab.cluster.settings import Resources
 from iterlin_lab.cluster.tasks import Task
 from iterlin_lab.files import whole_folder
+from iterlin_lab.runs.store import LIBRARIES, key_of, versions
 
 ARRAYS = Path(".cache/cluster")
 TASKS, SCRIPT = "tasks.json", "job.sh"
@@ -20,13 +22,20 @@ NOTICE = 120  # seconds before its time is up in which a job is put back into th
 
 SCRIPT_TEXT = """#!/bin/bash
 {options}
-{modules}# What ends before its time is put back into the queue, and goes on from its last checkpoint.
-trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
-{python} -m iterlin_lab.cluster.node {folder} "$SLURM_ARRAY_TASK_ID" &
+{modules}{clone}# What ends before its time is put back into the queue, and goes on from its last checkpoint.
+trap 'kill $!; wait $!; scontrol requeue "$SLURM_JOB_ID"' USR1
+trap 'wait $!' TERM
+{python} -m iterlin_lab.cluster.{arguments} "$SLURM_ARRAY_TASK_ID" &
 until wait $!; do
   code=$?
   [ $code -gt 128 ] && kill -0 $! 2> /dev/null || exit $code  # a signal has interrupted the waiting alone
 done
+"""
+
+CLONE_TEXT = """work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+git clone --quiet {address} "$work" && cd "$work" && git checkout --quiet {commit} || exit 1
+mkdir -p {folder} && exec &>> {folder}/"$SLURM_ARRAY_TASK_ID".log
+export PYTHONPATH=$work/src
 """
 
 
@@ -38,24 +47,41 @@ class Array(NamedTuple):
     resources: Resources
 
 
-def write(array: Array, scale: Any) -> Path:
+class Source(NamedTuple):
+    """What a node that shares nothing clones, and the remote of DVC that it has in common with the head."""
+
+    address: str
+    commit: str
+    remote: str
+
+
+def write(array: Array, scale: Any, source: Source | None = None) -> Path:
     """Write the folder; its script."""
     with whole_folder(array.folder) as folder:
-        content = {"scale": scale.model_dump(mode="json"), "tasks": array.tasks}
+        content = {
+            "scale": scale.model_dump(mode="json"), "libraries": versions(LIBRARIES), "tasks": array.tasks,
+        }  # fmt: skip
         (folder / TASKS).write_text(json.dumps(content))
-        (folder / SCRIPT).write_text(script(array, scale))
+        (folder / SCRIPT).write_text(script(array, scale, source))
     return array.folder / SCRIPT
 
 
-def script(array: Array, scale: Any) -> str:
-    """What sbatch runs."""
+def place_of(array: Path) -> str:
+    """A name for an array that no other head has."""
+    return key_of([platform.node(), str(array.resolve())])
+
+
+def script(array: Array, scale: Any, source: Source | None = None) -> str:
+    """What sbatch runs, on nodes that share this folder, or that clone the source."""
     asked, folder = array.resources, array.folder.resolve()
+    there = ARRAYS / place_of(folder) if source else folder
+    log = "/tmp/iterlin-%A-%a.log" if source else folder / LOG.format("%a")
     options = {
         "job-name": f"iterlin-{scale.name}",
         "comment": folder,
-        "chdir": Path.cwd(),
+        "chdir": "/tmp" if source else Path.cwd(),
         "array": f"0-{len(array.tasks) - 1}",
-        "output": folder / LOG.format("%a"),
+        "output": log,
         "open-mode": "append",
         "signal": f"B:USR1@{NOTICE}",
         "cpus-per-task": asked.processors,
@@ -67,11 +93,14 @@ def script(array: Array, scale: Any) -> str:
     }
     lines = [f"--{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     python = f"{asked.container or ''} {asked.python or sys.executable}".strip()
+    words = ["visit", source.remote, str(there)] if source else ["node", str(folder)]
+    clone = CLONE_TEXT.format(address=shlex.quote(source.address), commit=source.commit, folder=there) if source else ""
     return SCRIPT_TEXT.format(
         options="\n".join(f"#SBATCH {line}" for line in ["--requeue", *lines, *asked.options]),
         modules="".join(f"module load {shlex.quote(name)}\n" for name in asked.modules),
+        clone=clone,
         python=python,
-        folder=shlex.quote(str(folder)),
+        arguments=shlex.join(words),
     )
 
 
@@ -79,6 +108,17 @@ def read(folder: Path) -> tuple[Any, list[Task]]:
     """The settings, as plain values, and the tasks of an array."""
     content = json.loads((folder / TASKS).read_text())
     return content["scale"], [Task(*task) for task in content["tasks"]]
+
+
+def require_libraries(folder: Path) -> None:
+    """The head finds results only of the libraries that it has itself.
+
+    **Raises**: `SystemExit` with one line where others are installed.
+    """
+    wanted, here = json.loads((folder / TASKS).read_text())["libraries"], versions(LIBRARIES)
+    for name in LIBRARIES:
+        if here[name] != wanted[name]:
+            sys.exit(f"{name} is {here[name]} here, and {wanted[name]} at the head: set `python` or `container`")
 
 
 def arrays() -> Iterator[tuple[Path, list[Task]]]:

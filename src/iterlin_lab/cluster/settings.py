@@ -32,8 +32,13 @@ class Resources(Strict):
 
 
 class Cluster(Resources):
-    """What all jobs ask for, and what those of single experiments do instead."""
+    """What all jobs ask for, and what those of single experiments do instead.
 
+    With a `remote` of DVC, nodes share nothing else with this machine: they clone the `source`.
+    """
+
+    remote: Line | None = None
+    source: Line | None = None  # where git clones from; the `origin` of this repository by default
     experiments: dict[str, Resources] = Field(default_factory=dict)
 
     def of(self, experiment: str) -> Resources:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from iterlin_lab.cluster.elsewhere import gather
+from iterlin_lab.cluster.settings import Cluster
 from iterlin_lab.cluster.states import DONE, KEPT, LATER, RUNNING, STATES, WAITING, State, states
 from iterlin_lab.cluster.submit import Plan, changed_stages
 from iterlin_lab.cluster.tasks import Task, tasks
@@ -21,13 +23,15 @@ MEANING = (
 )
 
 
-def show(scale: Any, watch: bool) -> None:
+def show(scale: Any, cluster: Cluster, watch: bool) -> None:
     """Print the table, and again as long as a job waits or runs if it is to be watched."""
     if busy := held(PIPELINE_LOCK):
         print("The pipeline runs here: what it has gathered already counts as kept")
     changed = {task.stage for task in tasks(scale)} if busy else changed_stages()
     hours = None
     while True:
+        if cluster.remote is not None:
+            gather(scale, cluster.remote)
         found = states(scale, changed)
         hours = hours or Plan(scale, [task for task, _ in found]).hours
         print(table(found, hours), flush=True)

@@ -8,7 +8,8 @@ from itertools import groupby, islice
 from typing import Any
 
 from iterlin_lab.cluster import slurm
-from iterlin_lab.cluster.arrays import Array, clock, next_folders, script, write
+from iterlin_lab.cluster.arrays import Array, Source, clock, next_folders, script, write
+from iterlin_lab.cluster.elsewhere import gather, offer, source_of
 from iterlin_lab.cluster.settings import Cluster, Resources
 from iterlin_lab.cluster.states import UNSUBMITTED, states
 from iterlin_lab.cluster.tasks import Task
@@ -24,10 +25,12 @@ UNPLANNED = 2.0  # hours
 MEMORY = 2**20
 
 
-def ground(scale: Any) -> None:
-    """Bring up to date what all training reads."""
+def bring(scale: Any, cluster: Cluster) -> None:
+    """Bring up to date what all training reads, and copy here what nodes that share no folder have trained."""
     own = [f"prepare_own@{scale.name}-{one.name}" for one in chosen(scale) if one.own_data]
     reproduce(scale, [f"prepare@{scale.name}", f"regime@{scale.name}", *own])
+    if cluster.remote is not None:
+        gather(scale, cluster.remote)
 
 
 def changed_stages() -> set[str]:
@@ -99,26 +102,35 @@ def _arrays(wave: list[Task], cluster: Cluster, plan: Plan, largest: int, folder
 def submit(scale: Any, cluster: Cluster, names: Sequence[str]) -> Iterator[str]:
     """Submit what is out of date, of these experiments or of all; says a line an array."""
     slurm.require_slurm()
-    ground(scale)
+    source = source_of(cluster)
+    bring(scale, cluster)
     found = states(scale, changed_stages())
     plan = Plan(scale, [task for task, _ in found])
     first, then = planned_arrays(scale, cluster, _wanted(found, names), plan, slurm.largest_array())
     started: list[str] = []
     for array in first:
-        started.append(slurm.submit(write(array, scale)))
+        started.append(_start(array, scale, source))
         yield f"job {started[-1]}: {_in_words(array)}"
     for array in then:
-        yield f"job {slurm.submit(write(array, scale), after=started)}: {_in_words(array)}"
+        yield f"job {_start(array, scale, source, after=started)}: {_in_words(array)}"
+
+
+def _start(array: Array, scale: Any, source: Source | None, after: Sequence[str] = ()) -> str:
+    path = write(array, scale, source)
+    if source:
+        offer(source, array.folder, array.tasks, scale)
+    return slurm.submit(path, after)
 
 
 def rehearsed(scale: Any, cluster: Cluster, names: Sequence[str]) -> Iterator[str]:
     """The scripts that would be submitted, and the hours that they may take."""
+    source = source_of(cluster)
     found = states(scale, changed_stages())
     plan = Plan(scale, [task for task, _ in found])
     wanted = _wanted(found, names)
     for wave in planned_arrays(scale, cluster, wanted, plan, 1000):
         for array in wave:
-            yield f"# {_in_words(array)}\n{script(array, scale)}"
+            yield f"# {_in_words(array)}\n{script(array, scale, source)}"
     hours = sum(plan.hours.get(task, 0) for task in wanted)
     yield f"{len(wanted)} tasks, at most {in_units(hours)} of all processors of this machine"
 

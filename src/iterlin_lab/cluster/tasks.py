@@ -11,7 +11,7 @@ from iterlin_lab.layout import Layout
 from iterlin_lab.runs.cells import train_all
 from iterlin_lab.runs.computed import CODE, computed, described, inputs
 from iterlin_lab.runs.recipes import Recipe
-from iterlin_lab.runs.store import are_kept, key_of
+from iterlin_lab.runs.store import entries_of, key_of
 
 
 class Task(NamedTuple):
@@ -55,21 +55,41 @@ def do(task: Task, scale: Any) -> None:
         train_all(scale, experiment.data(scale), [experiment.trained(scale)[task.number].recipes], task.title)
 
 
-def is_kept(task: Task, scale: Any, cells: Sequence[Cell]) -> bool:
-    """Whether all that it would train is in the store; `cells` are all that the experiment trains."""
+def is_kept(task: Task, scale: Any, cells: Sequence[Cell] | None = None) -> bool:
+    """Whether all that it would train is in the store (`kept_in`)."""
+    entries = kept_in(task, scale, cells)
+    return bool(entries) and all(entry.exists() for entry in entries)
+
+
+def kept_in(task: Task, scale: Any, cells: Sequence[Cell] | None = None) -> list[Path]:
+    """Where the store has what it trains, or will have it; none as long as what it reads is not there.
+
+    Who asks for many tasks has listed the `cells` of the experiment, which takes time.
+    """
     experiment = EXPERIMENTS[task.experiment]
-    if not all(path.exists() for path in inputs(experiment, scale)):
-        return False
+    if not all(path.exists() for path in reads(task, scale)):
+        return []
     if task.number is None:
-        return all(are_kept([described(experiment, scale)], CODE))
-    return all(_are_kept(cells[task.number].recipes, experiment.data(scale)))
+        return entries_of([described(experiment, scale)], CODE)
+    return _entries((cells or experiment.trained(scale))[task.number].recipes, experiment.data(scale))
 
 
-def _are_kept(recipes: list[Recipe], data: Path) -> list[bool]:
+def needs(task: Task, scale: Any) -> list[Path]:
+    """Where the store has what it trains, and what its tables are computed from."""
+    below = [one for one in tasks(scale) if task.after and one.experiment == task.experiment]
+    return [entry for one in (below or [task]) for entry in kept_in(one, scale)]
+
+
+def reads(task: Task, scale: Any) -> list[Path]:
+    """The data and results that it reads."""
+    return inputs(EXPERIMENTS[task.experiment], scale)
+
+
+def _entries(recipes: list[Recipe], data: Path) -> list[Path]:
     from iterlin_lab.runs.training import SOLVER, code_of  # jax starts here
 
     code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
-    return are_kept([recipe._asdict() | {"data": _digests(data)} for recipe in recipes], code)
+    return entries_of([recipe._asdict() | {"data": _digests(data)} for recipe in recipes], code)
 
 
 @cache

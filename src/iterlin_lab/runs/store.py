@@ -37,7 +37,7 @@ def kept(
     the number of each description that has none yet, all at once, and one for its progress: it finds in them what an
     earlier process that was stopped has left. Each appears whole or not at all.
     """
-    entries = [_entry(description, code) for description in descriptions]
+    entries = entries_of(descriptions, code)
     work = TRAINING / key_of([entry.name for entry in entries])
     for entry in entries:
         _discard_damaged(entry)
@@ -51,9 +51,10 @@ def kept(
     return entries
 
 
-def are_kept(descriptions: list[dict], code: tuple[str, ...]) -> list[bool]:
-    """Whether there is a folder for each description; it is not looked into."""
-    return [_entry(description, code).exists() for description in descriptions]
+def entries_of(descriptions: list[dict], code: tuple[str, ...]) -> list[Path]:
+    """The folder for each description, whether it is there or not."""
+    found = {"code": code_digest(code), "libraries": versions(LIBRARIES)}
+    return [SCRATCH / key_of({"description": description, **found}) for description in descriptions]
 
 
 def kept_rows(
@@ -125,10 +126,6 @@ def _discard_damaged(entry: Path) -> None:
 
 def _digests(folder: Path) -> dict[str, str]:
     return {path.name: digest(path) for path in folder.iterdir() if path.name != DIGESTS}
-
-
-def _entry(description: dict, code: tuple[str, ...]) -> Path:
-    return SCRATCH / key_of({"description": description, "code": code_digest(code), "libraries": versions(LIBRARIES)})
 
 
 def key_of(described: object) -> str:
