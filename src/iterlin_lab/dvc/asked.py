@@ -61,14 +61,8 @@ class Asked:
     def __call__(self, *words: str, **env: str) -> Done:
         """What `dvc` with these words does, in an environment that has these settings too."""
         begin, output, returncode = time.monotonic(), [], None
-        process = self._living()
-        assert process.stdin is not None
+        process = self._told(json.dumps([env, ["--wait-for-lock", *words]]))
         assert process.stdout is not None
-        try:
-            print(json.dumps([env, ["--wait-for-lock", *words]]), file=process.stdin, flush=True)
-        except BrokenPipeError:  # it was killed; what it has not read is still in the buffer, and cannot be flushed
-            with suppress(BrokenPipeError):
-                process.stdin.close()
         for line in process.stdout:
             if line.startswith(attached.END):
                 self._idle.append(process)
@@ -78,13 +72,28 @@ class Asked:
         returncode = process.wait() if returncode is None else returncode
         return Done(returncode, "".join(output), time.monotonic() - begin)
 
-    def _living(self) -> subprocess.Popen[str]:
+    def _told(self, command: str) -> subprocess.Popen[str]:
+        """A DVC that has been told this command. One that was killed while it had nothing to do cannot be."""
         while self._idle:
-            if (process := self._idle.pop()).poll() is None:
+            if _tell(process := self._idle.pop(), command):
                 return process
-        return self._start()
+        process = self._start()
+        _tell(process, command)
+        return process
 
     def _start(self) -> subprocess.Popen[str]:
         process = self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT))
         reap(process)
         return process
+
+
+def _tell(process: subprocess.Popen[str], command: str) -> bool:
+    """Whether it could be told: its pipe is closed once it is dead, before `Popen` knows."""
+    assert process.stdin is not None
+    try:
+        print(command, file=process.stdin, flush=True)
+    except BrokenPipeError:
+        with suppress(BrokenPipeError):  # what it has not read is still in the buffer, and cannot be flushed
+            process.stdin.close()
+        return False
+    return True
