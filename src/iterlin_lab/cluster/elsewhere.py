@@ -58,6 +58,8 @@ def dvc(command: str, remote: str, paths: set[Path]) -> None:
 
     **Raises**: `SystemExit` with the last line of what DVC says.
     """
+    if not paths:
+        return  # DVC takes no name for all names
     with Asked() as asked:
         done = asked(command, "--remote", remote, *sorted(map(str, paths)))
     if done.returncode:
