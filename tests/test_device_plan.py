@@ -48,14 +48,14 @@ def test_convolutions_and_loops_are_counted():
     assert products(jax.make_jaxpr(jax.jit(loop))(x, w).jaxpr) == 3 * once
 
 
-def test_the_papers_preset_takes_at_most_100_hours_of_an_h100_likely():
+def test_the_papers_preset_likely_takes_a_tenth_of_the_papers_hours_on_an_h100():
     found = device_plan.slices(PAPER, DEVICES["h100"])
     assert {one.name for one in found} == {one.name for one in chosen(PAPER)}
     times = [one.seconds.likely for one in found]
     assert times == sorted(times)
     assert min(times) > 0
     assert all(one.seconds.most >= one.seconds.likely for one in found)
-    assert sum(times) <= 100 * 3600
+    assert sum(times) <= 160 * 3600
     text = device_plan.table(found, DEVICES["h100"])
     assert "not run on such a device" in text
     assert "1500 GPU-hours" in text
@@ -86,7 +86,7 @@ def test_a_step_that_moves_more_than_it_computes_takes_the_time_of_the_memory():
             scale = PAPER.model_copy(update={"precision": precision})
             step = device_plan.Step(scale, DEVICES[name], "cifar10", count)
             of_step[name, precision] = step.gradient(LENET.net, 256, lazy=True, fixed=False)
-    computed = 256 * count(LENET).linearised / (0.4 * 67e12)
+    computed = 256 * count(LENET).linearised / (0.25 * 67e12)
     assert of_step["h100", "float32"] == of_step["h200", "float32"] == pytest.approx(computed)
     assert of_step["h100", "bfloat16"] / of_step["h200", "bfloat16"] == pytest.approx(4.8 / 3.35)
 

@@ -19,15 +19,15 @@ from iterlin_lab.planning.plan import in_units, num_records
 from iterlin_lab.runs.recipes import Recipe
 from iterlin_lab.settings.solvers import solver_of
 
-SHARE = 0.4  # of the rates in the data sheet, that is reached
+SHARE = 0.25  # of the rates in the data sheet: an H100 reached 23 to 27 % in float32 (docs/paper-scale.md)
 PROCESSORS = 1e11  # operations a second in float64 of those beside the device
 FITTED = 0.1  # of its step limit, by which a flow with phases of a given K has likely fitted its training set
 LEAST = 4  # evaluations of a phase, however short: three of one step of the method, and its estimate of the curvature
 MOVED = 2  # times that a pass through the network moves what derivatives keep: it is written and read
 
 ASSUMED = f"""\
-This was not run on such a device. Assumed are {SHARE:.0%} of its rates and of its bandwidth in the data sheet,
-{PROCESSORS:.0e} operations a second of the processors beside it, and as many evaluations as were seen on digits.
+This preset was not run on such a device. Assumed are {SHARE:.0%} of its rates and of its bandwidth in the data
+sheet, as was measured on an H100, {PROCESSORS:.0e} operations a second of the processors beside it, and as many evaluations as were seen on digits.
 Explicit steps are all counted. With a flow, phases of a given K likely end by {FITTED:.0%} of the step limit,
 where the training set is fitted, and at most go on to the limit.
 The papers took about 1500 GPU-hours (A, appendix), on RTX 2080 Ti and RTX 3090."""
