@@ -27,7 +27,8 @@ MOVED = 2  # times that a pass through the network moves what derivatives keep: 
 
 ASSUMED = f"""\
 This preset was not run on such a device. Assumed are {SHARE:.0%} of its rates and of its bandwidth in the data
-sheet, as was measured on an H100, {PROCESSORS:.0e} operations a second of the processors beside it, and as many evaluations as were seen on digits.
+sheet, as was measured on an H100, {PROCESSORS:.0e} operations a second of the processors beside it, and as many
+evaluations as were seen on digits.
 Explicit steps are all counted. With a flow, phases of a given K likely end by {FITTED:.0%} of the step limit,
 where the training set is fitted, and at most go on to the limit.
 The papers took about 1500 GPU-hours (A, appendix), on RTX 2080 Ti and RTX 3090."""
