@@ -1,4 +1,4 @@
-"""One run on several hosts: as many processes, which know each other through jax, end alike, and as one process does."""
+"""One run on several hosts: processes that know each other through jax end alike, and as one process does."""
 
 import json
 import socket
