@@ -5,12 +5,14 @@ set -euo pipefail
 folder=$(realpath -m "$2")
 export SLURM_CONF=$folder/slurm.conf
 
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'; }
+
 start() {
   mkdir -p "$folder/state" "$folder/n1" "$folder/n2"
   cat > "$SLURM_CONF" <<CONF
 ClusterName=one-machine
 SlurmctldHost=$(hostname -s)
-SlurmctldPort=16817
+SlurmctldPort=$(free_port)
 AuthType=auth/none
 CredType=cred/none
 SlurmUser=root
@@ -34,8 +36,8 @@ MinJobAge=10
 MaxArraySize=5
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-NodeName=n1 NodeHostname=$(hostname -s) Port=16818 CPUs=1 RealMemory=4000
-NodeName=n2 NodeHostname=$(hostname -s) Port=16819 CPUs=1 RealMemory=4000
+NodeName=n1 NodeHostname=$(hostname -s) Port=$(free_port) CPUs=1 RealMemory=4000
+NodeName=n2 NodeHostname=$(hostname -s) Port=$(free_port) CPUs=1 RealMemory=4000
 PartitionName=plain Nodes=n1,n2 Default=YES PriorityTier=1
 PartitionName=urgent Nodes=n1,n2 PriorityTier=2
 CONF

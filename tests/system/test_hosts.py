@@ -12,6 +12,7 @@ import json, sys
 import jax
 
 count, number, port = map(int, sys.argv[1:])
+jax.config.update("jax_platforms", "cpu")
 jax.config.update("jax_enable_x64", True)
 if count > 1:
     jax.config.update("jax_cpu_collectives_implementation", "gloo")

@@ -50,8 +50,8 @@ class Exchange:
             self._fs.rm(self._at(place), recursive=True)
 
     def send_runs(self, entries: Iterable[Path]) -> None:
-        """Copy entries of the store there, their digests last: an entry that has them is whole."""
-        for entry in entries:
+        """Copy there what the store has of these entries, their digests last: an entry that has them is whole."""
+        for entry in filter(Path.exists, entries):
             for path in sorted(entry.iterdir(), key=lambda path: path.name == DIGESTS):
                 self.send_file(path, f"{RUNS}/{entry.name}/{path.name}")
 

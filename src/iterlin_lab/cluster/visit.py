@@ -35,8 +35,14 @@ def _do(exchange: Exchange, folder: Path, number: int) -> None:
     dvc("pull", exchange.remote, set(reads(task, scale)))
     exchange.fetch_runs(needs(task, scale))
     exchange.fetch(progress, TRAINING)
-    run(folder, number, first=lambda: exchange.send(TRAINING, progress))
-    exchange.send_runs(kept_in(task, scale))
+    entries = kept_in(task, scale)
+
+    def stopped() -> None:
+        exchange.send_runs(entries)
+        exchange.send(TRAINING, progress)
+
+    run(folder, number, first=stopped)
+    exchange.send_runs(entries)
     exchange.forget(progress)
 
 
