@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int, PyTree
 from scipy.linalg import get_lapack_funcs, solve_triangular
 
 from iterlin._blocks import in_chunks
+from iterlin._devices import gathered
 from iterlin._exact_kernel import exact_kernel
 from iterlin._linearise import Linearised
 
@@ -54,7 +55,7 @@ def coordinates(fn: Callable, params0: PyTree[Array], x: PyTree[Array], max_byte
     outputs0 = outputs(fn, params0, x)
     if not eqx.is_array(outputs0):
         raise ValueError("the dual form takes a network whose outputs are one array: use its solver as it is")
-    outputs0 = np.asarray(outputs0)
+    outputs0 = gathered(outputs0)
     theta = exact_kernel(fn, params0, x, max_bytes, "the dual form")
     if not np.isfinite(theta.diagonal()).all():
         return Coordinates(outputs0, np.full((*outputs0.shape, 1), np.nan, outputs0.dtype), np.zeros(1, int))

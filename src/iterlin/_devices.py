@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, PyTree
 
@@ -42,8 +43,16 @@ def copied(tree: Any, mesh: Mesh | None) -> Any:
     """A tree whose arrays of jax lie on every device."""
     if mesh is None:
         return tree
+    return jax.tree.map(lambda leaf: _copied(leaf, mesh) if isinstance(leaf, jax.Array) else leaf, tree)
+
+
+def _copied(array: Array, mesh: Mesh) -> Array:
     everywhere = NamedSharding(mesh, PartitionSpec())
-    return jax.tree.map(lambda leaf: jax.device_put(leaf, everywhere) if isinstance(leaf, jax.Array) else leaf, tree)
+    if not jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+        return jax.device_put(array, everywhere)
+    # A key itself cannot be put on the devices of another host.
+    data = jax.device_put(jax.random.key_data(array), everywhere)
+    return jax.random.wrap_key_data(data, impl=jax.random.key_impl(array))
 
 
 def require_shares(what: str, n: int, mesh: Mesh | None) -> None:
@@ -69,6 +78,12 @@ def spread(what: str, examples: PyTree[Array | np.ndarray], mesh: Mesh | None, m
         require_shares(what, n, mesh)
     shares = PartitionSpec() if n % mesh.size else PartitionSpec(*mesh.axis_names)
     return jax.device_put(examples, NamedSharding(mesh, shares))
+
+
+def gathered(array: Array) -> np.ndarray:
+    """All of an array in numpy, on every host, also where it is spread over devices of several hosts."""
+    here = array.is_fully_addressable or array.is_fully_replicated
+    return np.asarray(array if here else process_allgather(array, tiled=True))
 
 
 def num_devices() -> int:

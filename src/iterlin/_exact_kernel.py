@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PyTree
 from scipy.linalg import get_blas_funcs
 
 from iterlin._blocks import num_bytes, num_examples, rows
+from iterlin._devices import gathered
 from iterlin._kernels import Factors, factors
 
 ITEMSIZE = 8  # bytes of an entry of Θ
@@ -65,9 +66,9 @@ def _summed(parts: list[Factors], m: int) -> Float[np.ndarray, "m m"]:
     theta = np.zeros((m, m), order="F")
     (add_gram,) = get_blas_funcs(("syrk",), dtype=np.float64)
     for gradients, vectors in parts:
-        flat = np.asarray(gradients).reshape(m, -1)
+        flat = gathered(gradients).reshape(m, -1)
         if vectors is not None:
-            g, v, n = flat.astype(np.float64), np.asarray(vectors, np.float64), len(vectors)
+            g, v, n = flat.astype(np.float64), gathered(vectors).astype(np.float64), len(vectors)
             product = (g @ g.T).reshape(n, m // n, n, m // n)
             product *= (v @ v.T)[:, None, :, None]
             theta += product.reshape(m, m).T

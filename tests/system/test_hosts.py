@@ -26,13 +26,20 @@ x = np.random.default_rng(0).normal(size=(60, 4))
 y = (x[:, 0] * x[:, 1] > 0).astype(int)
 model = eqx.nn.MLP(4, 2, width_size=8, depth=1, dtype=float, key=jax.random.key(0))
 mesh = jax.make_mesh((jax.device_count(),), ("data",))
-solvers = {"steps": 0.1, "flow": iterlin.Flow(0.01), "newton": iterlin.Truncated(1e-6)}
+runs = {
+    "steps": {"solver": 0.1},
+    "mini-batches": {"solver": 0.1, "batch_size": 20, "key": jax.random.key(1)},
+    "flow": {"solver": iterlin.Flow(0.01)},
+    "newton": {"solver": iterlin.Truncated(1e-6)},
+    "dual": {"solver": iterlin.Dual(iterlin.sgd(0.1))},
+    "closed form": {"solver": iterlin.ClosedForm(0.1), "loss": iterlin.squared_error},
+    "ridge": {"solver": iterlin.Ridge(), "loss": iterlin.squared_error},
+}
 ends = {}
-for name, solver in solvers.items():
-    result = iterlin.train(
-        model, {"train": (x, y)}, mesh=mesh, loss=iterlin.cross_entropy,
-        solver=solver, schedule=10, num_steps=20, damping=0.1,
-    )
+for name, settings in runs.items():
+    settings = {"loss": iterlin.cross_entropy, "schedule": 10, "num_steps": 20, "damping": 0.1} | settings
+    targets = jax.nn.one_hot(y, 2) if settings["loss"] is iterlin.squared_error else y
+    result = iterlin.train(model, {"train": (x, targets)}, mesh=mesh, **settings)
     leaves = jax.tree.leaves(eqx.filter(result.model, eqx.is_array))
     ends[name] = [float(value) for leaf in leaves for value in np.asarray(leaf).ravel()]
 print(json.dumps({"devices": jax.device_count(), "ends": ends}))

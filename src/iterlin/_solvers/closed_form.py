@@ -11,6 +11,7 @@ import optax
 from jaxtyping import Array, PyTree
 
 from iterlin._coordinates import moved, outputs
+from iterlin._devices import gathered
 from iterlin._exact_kernel import exact_kernel
 from iterlin._kernels import BUDGET
 from iterlin._losses import is_squared_error
@@ -141,7 +142,7 @@ class ClosedForm(Solver):
 
 def _eigenbasis(problem: Problem, solver: ClosedForm, schedule: Schedule, state: State) -> Eigenbasis:
     params0 = state.params0
-    residual = np.subtract(outputs(problem.fn, params0, problem.x), problem.y).ravel()
+    residual = (gathered(outputs(problem.fn, params0, problem.x)) - gathered(problem.y)).ravel()
     theta = exact_kernel(problem.fn, params0, problem.x, solver.max_bytes, "the closed form")
     unit, num_params = float(np.finfo(residual.dtype).eps), optax.tree.size(params0)
     damping = float(problem.damping_at(state, schedule))
@@ -195,7 +196,7 @@ def _at(problem: Problem, solver: ClosedForm, state: State, steps: int) -> State
     cotangent = (basis.vectors @ dual).reshape(problem.y.shape).astype(problem.y.dtype)
     params, change = moved(problem.fn, state.params0, problem.x, cotangent)
     predicted = basis.vectors @ (basis.eigenvalues * dual)
-    wrong = np.linalg.norm(np.ravel(change) - predicted), np.linalg.norm(solver.undecided(basis, steps))
+    wrong = np.linalg.norm(gathered(change).ravel() - predicted), np.linalg.norm(solver.undecided(basis, steps))
     error = np.hypot(*wrong) / max(np.linalg.norm(basis.residual), np.finfo(float).tiny)
     _, initial_norm = objective(basis, np.zeros_like(dual))
     return dataclasses.replace(

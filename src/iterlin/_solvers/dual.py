@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from iterlin._batches import FullBatch
 from iterlin._coordinates import Coordinates, coordinates, moved, unknown_coordinates
+from iterlin._devices import gathered
 from iterlin._kernels import BUDGET
 from iterlin._linearise import ByExample
 from iterlin._problem import Problem
@@ -133,8 +134,8 @@ def _in_dual(problem: Problem, dual: DualState) -> Problem:
 
 def _theta(problem: Problem, params0: Any, found: Coordinates, at: Affine) -> tuple[Any, float]:
     """θ, and how far φ_s(θ − θ_s) is from Aa."""
-    a = np.asarray(at.a)
-    params, change = moved(problem.fn, params0, problem.x, jnp.asarray(found.cotangent(a)))
+    a = gathered(at.a)
+    params, change = moved(problem.fn, params0, problem.x, found.cotangent(a))
     predicted = found.matrix @ a
     length = np.linalg.norm(predicted)
-    return params, float(np.linalg.norm(change - predicted) / length) if length > 0 else 0.0
+    return params, float(np.linalg.norm(gathered(change) - predicted) / length) if length > 0 else 0.0
