@@ -1,15 +1,18 @@
 """Jobs of a real SLURM, whose two nodes are on this machine, against the pipeline on one machine: the same bytes."""
 
+import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from iterlin_lab.cluster.arrays import ARRAYS, read
-from tests.clone import Clone, environment
+from tests.clone import ROOT, Clone, environment, run_in
+from tests.server import free_port
 
 SLURM = Path(__file__).parent / "slurm.sh"
 EXPERIMENTS = ("k_sweep", "tgn_baseline", "mnist", "quadratic", "kernel_limit")
@@ -99,6 +102,17 @@ def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path)
     assert clone.bytes_below("results/smoke") == alone.bytes_below("results/smoke")
     assert re.search(r"all\s+12\s+0 min", clone.run("iterlin", "cells", **site.env).stdout)  # done
     assert "cluster" not in clone.run("git", "status", "--short", "results", "reports").stdout
+
+
+def test_one_run_on_two_nodes_ends_as_on_one(site, tmp_path):
+    hosts = (sys.executable, "-m", "tests.hosts", str(free_port()))
+    alone = json.loads(run_in(ROOT, *hosts, "1", "0").stdout)
+    site("srun", "--nodes=2", "--ntasks-per-node=1", f"--chdir={ROOT}", f"--output={tmp_path}/%t", *hosts)
+    first, second = (json.loads((tmp_path / task).read_text().splitlines()[-1]) for task in "01")
+    assert first["devices"] == 2
+    assert first == second
+    for name, expected in alone["ends"].items():
+        assert first["ends"][name] == pytest.approx(expected, abs=1e-12), name
 
 
 def long(folder: Path, *others: str) -> Clone:

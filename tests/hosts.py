@@ -1,0 +1,58 @@
+"""One process of a run on several hosts: `python -m tests.hosts PORT COUNT NUMBER`, or PORT alone under `srun`.
+
+It prints what each kind of run ends with.
+"""
+
+import json
+import sys
+
+import equinox as eqx
+import jax
+import numpy as np
+
+import iterlin
+
+SHARED = {"loss": iterlin.cross_entropy, "schedule": 10, "num_steps": 20, "damping": 0.1}
+
+
+def main() -> None:
+    """Train on the devices of all processes."""
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_enable_x64", True)
+    port, count, number = (*map(int, sys.argv[1:]), None, None)[:3]
+    if count != 1:
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+        jax.distributed.initialize(f"127.0.0.1:{port}", num_processes=count, process_id=number)
+    ends = {name: trained(settings) for name, settings in runs().items()}
+    print(json.dumps({"devices": jax.device_count(), "ends": ends}))
+
+
+def runs() -> dict[str, dict]:
+    """Settings of `train`."""
+    squared = {"loss": iterlin.squared_error}
+    return {
+        "steps": {"solver": 0.1},
+        "mini-batches": {"solver": 0.1, "batch_size": 20, "key": jax.random.key(1)},
+        "flow": {"solver": iterlin.Flow(0.01)},
+        "truncated Gauss–Newton": {"solver": iterlin.Truncated(1e-6)},
+        "dual": {"solver": iterlin.Dual(iterlin.sgd(0.1))},
+        "closed form": {"solver": iterlin.ClosedForm(0.1)} | squared,
+        "ridge": {"solver": iterlin.Ridge()} | squared,
+    }
+
+
+def trained(settings: dict) -> list[float]:
+    """All parameters in the end."""
+    x = np.random.default_rng(0).normal(size=(60, 4))
+    y = (x[:, 0] * x[:, 1] > 0).astype(int)
+    model = eqx.nn.MLP(4, 2, width_size=8, depth=1, dtype=float, key=jax.random.key(0))
+    settings = SHARED | settings
+    targets = jax.nn.one_hot(y, 2) if settings["loss"] is iterlin.squared_error else y
+    mesh = jax.make_mesh((jax.device_count(),), ("data",))
+    result = iterlin.train(model, {"train": (x, targets)}, mesh=mesh, **settings)
+    leaves = jax.tree.leaves(eqx.filter(result.model, eqx.is_array))
+    return [float(value) for leaf in leaves for value in np.asarray(leaf).ravel()]
+
+
+if __name__ == "__main__":
+    main()
