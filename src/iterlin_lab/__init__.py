@@ -2,3 +2,7 @@
 
 A stage sets the threads of jax before jax starts, and a command that computes nothing does not wait for it.
 """
+
+from iterlin_lab.processor import compute_as_older_processors
+
+compute_as_older_processors()

@@ -1,7 +1,9 @@
-"""Runs of the laptop preset on another processor, whose instructions XLA and OpenBLAS are told to use."""
+"""Runs on another processor: one that is emulated, and one whose instructions XLA and OpenBLAS are told to use."""
 
 import json
 import platform
+import shutil
+import sys
 
 import pytest
 
@@ -28,6 +30,30 @@ recipe = cells[sys.argv[2]][0]._replace(seed=1001, **json.loads(sys.argv[3]))
 (result,), _ = run_many([recipe], data, [lambda record: None])
 print(json.dumps(summary(recipe, result)))
 """
+
+HASWELL = ("qemu-x86_64", "-cpu", "Haswell,-hle,-rtm,-pcid,-x2apic,-tsc-deadline,-invpcid")
+ENDS = """
+import hashlib
+from iterlin_lab.config import load
+from iterlin_lab.runs.workers import prepare_jax
+prepare_jax(load().presets["smoke"])
+import jax
+import iterlin
+from benchmarks.agreement import cases, trained
+for name, settings in cases():
+    if name in ("mini-batches", "closed form"):
+        end = trained({"loss": iterlin.cross_entropy} | settings, jax.devices()[0])
+        print(name, hashlib.sha256(end.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="no qemu-x86_64, of Debian's qemu-user")
+def test_an_emulated_processor_of_2013_ends_with_the_same_bytes():
+    """Runs that end with other bytes if a processor with AVX-512 uses it."""
+    python = (sys.executable, "-c", ENDS)
+    here, there = (run_in(ROOT, *on, *python, JAX_ENABLE_COMPILATION_CACHE="0").stdout for on in ((), HASWELL))
+    assert here == there
+    assert len(here.splitlines()) == 2
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the sets of instructions are those of x86")

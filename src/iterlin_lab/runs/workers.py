@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from iterlin_lab.processor import processor
 from iterlin_lab.runs.stopping import begin_worker
 from iterlin_lab.settings.shared import Shared
 
@@ -26,7 +27,6 @@ LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they
 
 def prepare_jax(scale: Shared) -> None:
     """Set, before jax starts: its threads, its precision, its cache, and that it does not take a whole GPU."""
-    _compute_as_older_processors()
     os.environ["NPROC"] = str(scale.threads)
     os.environ["OPENBLAS_NUM_THREADS"] = str(scale.threads)  # of numpy's eigendecompositions in closed form
     double = scale.precision == "float64"
@@ -37,28 +37,12 @@ def prepare_jax(scale: Shared) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # runs side by side share it
 
 
-def _compute_as_older_processors() -> None:
-    """Use AVX2 where a processor has more: so all of them end with the same bytes. What the environment says stands."""
-    if "avx2" not in _processor():
-        return
-    os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
-    flags = os.environ.get("XLA_FLAGS", "")
-    if "xla_cpu_max_isa" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_max_isa=AVX2".strip()
-
-
-def _processor() -> str:
-    """What Linux says of the first processor; its name elsewhere."""
-    cpu = Path("/proc/cpuinfo")
-    return cpu.read_text().split("\n\n")[0] if cpu.exists() else platform.processor()
-
-
 def compilation_cache() -> Path:
     """Where compiled programs are kept: they fit one kind of processor, and whoever writes them runs code here.
 
     **Raises**: `SystemExit` if the folder is another user's, or others may write to it.
     """
-    lines = sorted(line for line in _processor().splitlines() if line.startswith(("model name", "flags", "Features")))
+    lines = sorted(line for line in processor().splitlines() if line.startswith(("model name", "flags", "Features")))
     digest = hashlib.sha256("\n".join([platform.machine(), *lines]).encode()).hexdigest()[:16]
     user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()  # who may have no name, as in a container
     folder = Path(f".cache/jax/{user}-{digest}").resolve()
