@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from iterlin_lab.cluster import slurm, submit
-from iterlin_lab.cluster.arrays import Array, clock, next_folders, read, script, write
+from iterlin_lab.cluster.arrays import Array, arrays, clock, next_folders, read, script, write
 from iterlin_lab.cluster.settings import Cluster, Resources, read_cluster
 from iterlin_lab.cluster.shown import table
-from iterlin_lab.cluster.states import DONE, FAILED, OPEN, RUNNING, STOPPED, State, states
+from iterlin_lab.cluster.states import DONE, FAILED, KEPT, OPEN, RUNNING, STOPPED, State, forget_finished, states
 from iterlin_lab.cluster.tasks import is_kept, tasks, waits_for
 from iterlin_lab.config import load, scale_of
 from iterlin_lab.experiments import EXPERIMENTS, chosen
@@ -220,3 +220,20 @@ def test_what_a_job_has_left_says_how_it_ended(tmp_path, monkeypatch):
     assert found() == [State(STOPPED, log), State(FAILED, f"no memory ({array}/1.log)"), State(OPEN)]
     (array / "ended-0").touch()
     assert found()[0] == State(OPEN)
+
+
+def test_an_array_is_forgotten_once_all_of_its_tasks_have_ended_or_are_finished(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale = PRESETS["smoke"]
+    one, two, three, *_ = tasks(scale)
+    folders = next_folders()
+    kept = [Array(next(folders), held, Resources()) for held in ([one, two], [two, three], [one])]
+    for array in kept:
+        write(array, scale)
+    forget_finished([(one, State(DONE)), (two, State(RUNNING)), (three, State(KEPT))])
+    assert [folder.name for folder, _ in arrays()] == ["000003", "000002", "000001"]
+    (kept[0].folder / "ended-1").touch()
+    forget_finished([(one, State(DONE)), (two, State(RUNNING)), (three, State(KEPT))])
+    assert [folder.name for folder, _ in arrays()] == ["000003", "000002"]
+    forget_finished([(task, State(DONE)) for task in (one, two, three)])
+    assert [folder.name for folder, _ in arrays()] == ["000003"]

@@ -62,8 +62,10 @@ for name, end in ends.items():
 def test_an_emulated_processor_of_2013_ends_with_the_same_bytes():
     """All three end with other bytes on a processor with AVX-512 that uses it."""
     python = (sys.executable, "-c", ENDS)
-    settings = {"JAX_ENABLE_COMPILATION_CACHE": "0", "JAX_PLATFORMS": "cpu"}
-    here, there = (run_in(ROOT, *on, *python, **settings).stdout.splitlines() for on in ((), HASWELL))
+    here, there = (
+        run_in(ROOT, *on, *python, JAX_ENABLE_COMPILATION_CACHE="0", JAX_PLATFORMS="cpu").stdout.splitlines()
+        for on in ((), HASWELL)
+    )
     assert len(here) == 3
     assert here == there
 

@@ -122,7 +122,7 @@ def require_libraries(folder: Path) -> None:
 
 
 def arrays() -> Iterator[tuple[Path, list[Task]]]:
-    """All that were ever submitted here, the newest first."""
+    """All that were submitted here and are not finished, with some that are; the newest first."""
     for folder in sorted(ARRAYS.resolve().glob("[0-9]*"), reverse=True):
         yield folder, read(folder)[1]
 

@@ -1,6 +1,9 @@
 """Where each task is. DVC and the store say what is finished; what SLURM says is a hint."""
 
 import os
+import shutil
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +52,15 @@ def states(scale: Any, changed: set[str]) -> list[tuple[Task, State]]:
             state = _ended(*place) if place else State(OPEN)
         found.append((task, state))
     return found
+
+
+def forget_finished(found: Sequence[tuple[Task, State]]) -> None:
+    """Remove the arrays whose tasks have all ended, or are finished; the newest stays, so that its number does."""
+    finished = {task.key for task, state in found if state.name in (DONE, KEPT)}
+    for folder, held in islice(arrays(), 1, None):
+        ended = [(folder / ENDED.format(number)).exists() for number in range(len(held))]
+        if all(end or task.key in finished for end, task in zip(ended, held, strict=True)):
+            shutil.rmtree(folder)
 
 
 def _places(known: set[Place]) -> dict[str, Place]:

@@ -11,7 +11,7 @@ from iterlin_lab.cluster import slurm
 from iterlin_lab.cluster.arrays import Array, Source, clock, next_folders, script, write
 from iterlin_lab.cluster.elsewhere import gather, offer, source_of
 from iterlin_lab.cluster.settings import Cluster, Resources
-from iterlin_lab.cluster.states import UNSUBMITTED, states
+from iterlin_lab.cluster.states import UNSUBMITTED, forget_finished, states
 from iterlin_lab.cluster.tasks import Task
 from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.jobs import reproduce
@@ -105,6 +105,7 @@ def submit(scale: Any, cluster: Cluster, names: Sequence[str]) -> Iterator[str]:
     source = source_of(cluster)
     bring(scale, cluster)
     found = states(scale, changed_stages())
+    forget_finished(found)
     plan = Plan(scale, [task for task, _ in found])
     first, then = planned_arrays(scale, cluster, _wanted(found, names), plan, slurm.largest_array())
     started: list[str] = []
