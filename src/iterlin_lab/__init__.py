@@ -3,6 +3,6 @@
 A stage sets the threads of jax before jax starts, and a command that computes nothing does not wait for it.
 """
 
-from iterlin_lab.processor import compute_as_older_processors
+from iterlin_lab.runs.processor import compute_as_older_processors
 
 compute_as_older_processors()

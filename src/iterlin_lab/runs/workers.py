@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from iterlin_lab.processor import processor
+from iterlin_lab.runs.processor import processor
 from iterlin_lab.runs.stopping import begin_worker
 from iterlin_lab.settings.shared import Shared
 
