@@ -9,6 +9,7 @@ import sys
 import equinox as eqx
 import jax
 import numpy as np
+import pytest
 
 import iterlin
 
@@ -25,6 +26,15 @@ def main() -> None:
         jax.distributed.initialize(f"127.0.0.1:{port}", num_processes=count, process_id=number)
     ends = {name: trained(settings) for name, settings in runs().items()}
     print(json.dumps({"devices": jax.device_count(), "ends": ends}))
+
+
+def require_alike(alone: str, *processes: str) -> None:
+    """What several processes have printed is the same, and up to rounding what one has that is alone."""
+    expected, first, *others = (json.loads(text.splitlines()[-1]) for text in (alone, *processes))
+    assert (expected["devices"], first["devices"]) == (1, len(processes))
+    assert all(other == first for other in others)
+    for name, end in expected["ends"].items():
+        assert first["ends"][name] == pytest.approx(end, abs=1e-12), name
 
 
 def runs() -> dict[str, dict]:

@@ -1,6 +1,5 @@
 """Jobs of a real SLURM, whose two nodes are on this machine, against the pipeline on one machine: the same bytes."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ import pytest
 
 from iterlin_lab.cluster.arrays import ARRAYS, read
 from tests.clone import ROOT, Clone, environment, run_in
+from tests.hosts import require_alike
 from tests.server import free_port
 
 SLURM = Path(__file__).parent / "slurm.sh"
@@ -106,13 +106,9 @@ def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path)
 
 def test_one_run_on_two_nodes_ends_as_on_one(site, tmp_path):
     hosts = (sys.executable, "-m", "tests.hosts", str(free_port()))
-    alone = json.loads(run_in(ROOT, *hosts, "1", "0").stdout)
+    alone = run_in(ROOT, *hosts, "1", "0").stdout
     site("srun", "--nodes=2", "--ntasks-per-node=1", f"--chdir={ROOT}", f"--output={tmp_path}/%t", *hosts)
-    first, second = (json.loads((tmp_path / task).read_text().splitlines()[-1]) for task in "01")
-    assert first["devices"] == 2
-    assert first == second
-    for name, expected in alone["ends"].items():
-        assert first["ends"][name] == pytest.approx(expected, abs=1e-12), name
+    require_alike(alone, *((tmp_path / task).read_text() for task in "01"))
 
 
 def long(folder: Path, *others: str) -> Clone:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.clone import ROOT, run_in
 
+X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the sets of instructions are those of x86")
 # Another order of sums, and no fused multiplication and addition.
 OLD = {"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"}
 SOLVED = {"name": "truncated", "tolerance": 1e-3}
@@ -58,6 +59,7 @@ for name, end in ends.items():
 """
 
 
+@X86
 @pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="no qemu-x86_64, of Debian's qemu-user")
 def test_an_emulated_processor_of_2013_ends_with_the_same_bytes():
     """All three end with other bytes on a processor with AVX-512 that uses it."""
@@ -70,7 +72,7 @@ def test_an_emulated_processor_of_2013_ends_with_the_same_bytes():
     assert here == there
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the sets of instructions are those of x86")
+@X86
 @pytest.mark.parametrize(
     "run",
     [("k_sweep", "1e6", {"learning_rate": 1e-5}), ("tgn_baseline", "tgn", {"solver": SOLVED, "tolerance": 1e-3})],

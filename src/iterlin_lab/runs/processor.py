@@ -2,6 +2,7 @@
 
 import os
 import platform
+from itertools import takewhile
 from multiprocessing import parent_process
 from pathlib import Path
 
@@ -13,16 +14,21 @@ def compute_as_older_processors() -> None:
     """
     if parent_process() is None:
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    if "avx2" not in processor():
+    here = processor()
+    if "avx2" not in here:
         return
     os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
-    os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4" if "avx512" in processor() else "")
+    if "avx512" in here:
+        os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4")
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_cpu_max_isa" not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_max_isa=AVX2".strip()
 
 
 def processor() -> str:
-    """What Linux says of the first processor; its name elsewhere."""
+    """What Linux says of the first processor, of maybe hundreds; its name elsewhere."""
     cpu = Path("/proc/cpuinfo")
-    return cpu.read_text().split("\n\n")[0] if cpu.exists() else platform.processor()
+    if not cpu.exists():
+        return platform.processor()
+    with cpu.open() as lines:
+        return "".join(takewhile(str.strip, lines))
