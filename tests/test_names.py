@@ -19,6 +19,7 @@ def test_what_numbers_are_called():
     assert named(K=1e8, damping=1e-7, tolerance=0.1, n=math.nan) == "K = 10⁸, λ = 10⁻⁷, β = 0.1"
     assert (label(1e4), label(1), label(math.nan), tick(math.inf)) == ("K = 10⁴", "K = 1 (GD)", "TGN", "∞ (lazy)")
     assert number_text(-2.5e-5) == "−2.5·10⁻⁵"
+    assert [number_text(value) for value in (0.0, 1e-3, 1e-4, 3e-4)] == ["0", "0.001", "10⁻⁴", "3·10⁻⁴"]
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,9 @@ def _typeset(found: re.Match[str]) -> str:
 
 
 def number_text(value: float) -> str:
-    """Six digits, and powers of ten as such."""
-    return typeset(f"{value:g}")
+    """Six digits, and powers of ten as such: `0.001`, `10⁻⁴`."""
+    small = 0 < abs(value) < 1e-3
+    return typeset(np.format_float_scientific(value, precision=5, trim="-") if small else f"{value:g}")
 
 
 def period_text(K: float) -> str:
