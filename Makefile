@@ -51,7 +51,7 @@ bench: $(VENV)/installed
 
 ui: $(VENV)/installed
 	@iterlin sync
-	@echo "MLflow: http://$(HOST):$(PORT)/#/experiments/1/runs  (Ctrl-C ends it)"
+	@echo "MLflow: http://$(HOST):$(PORT)/#/experiments?workflowType=machine_learning  (Ctrl-C ends it)"
 	@mlflow server --host $(HOST) --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 CLONE = .cache/isa/$(ISA)

@@ -61,13 +61,16 @@ def mlflow_like(run_artifacts: str, model_artifacts: str) -> Callable[[str], Ans
     run = {"run": {"info": info | {"artifact_uri": run_artifacts, "lifecycle_stage": "active"}, "data": {}}}
     model = {"model_id": f"m-{name}", "experiment_id": "1", "name": "network", "artifact_uri": model_artifacts}
     times = {"creation_timestamp_ms": 1, "last_updated_timestamp_ms": 1, "status": "LOGGED_MODEL_PENDING"}
-    experiment = {"experiment_id": "1", "name": "iterlin", "artifact_location": run_artifacts}
+    experiment = {"experiment_id": "1", "name": "iterlin/smoke/k_sweep", "artifact_location": run_artifacts}
+    version = {"model_version": {"name": "iterlin-smoke", "version": "1", "source": f"models:/m-{name}"}}
     bodies = {
         "/experiments/get-by-name": {"experiment": experiment | {"lifecycle_stage": "active"}},
         "/runs/create": run,
         "/runs/get": run,
         "/runs/update": {"run_info": run["run"]["info"]},
         "/logged-models": {"model": {"info": model | times, "data": {}}},
+        "/registered-models/alias": version,
+        "/model-versions/create": version,
         f"/logged-models/m-{name}": {"model": {"info": model | times, "data": {}}},
     }
 

@@ -9,11 +9,22 @@ def client(address):
     return MlflowClient(str(address))
 
 
+def pages(at):
+    """Its experiments, by the names of ours."""
+    return {one.name.removeprefix("iterlin/smoke/"): one for one in at.search_experiments() if one.name != "Default"}
+
+
+def found(at):
+    """All runs of cells and of their seeds, and those that still train."""
+    every = at.search_runs([page.experiment_id for page in pages(at).values()], max_results=5000)
+    return [run for run in every if run.data.tags["level"] != "report"]
+
+
 def shown(at):
-    """All runs, by name."""
-    found = at.search_runs([at.get_experiment_by_name("iterlin").experiment_id])
-    assert len({run.info.run_name for run in found}) == len(found)
-    return {run.info.run_name: run for run in found}
+    """The same, by name, of which there is one each."""
+    runs = found(at)
+    assert len({run.info.run_name for run in runs}) == len(runs)
+    return {run.info.run_name: run for run in runs}
 
 
 def levels(at):
@@ -21,8 +32,12 @@ def levels(at):
     runs = shown(at).values()
     assert {run.info.status for run in runs} == {"FINISHED"}
     levels = Counter(run.data.tags["level"] for run in runs)
-    assert len(at.search_logged_models([next(iter(runs)).info.experiment_id])) == levels["cell"]
+    assert len(models(at)) == levels["cell"]
     return levels
+
+
+def models(at):
+    return at.search_logged_models([page.experiment_id for page in pages(at).values()])
 
 
 def sync(clone, *arguments, **settings):

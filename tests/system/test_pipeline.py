@@ -12,6 +12,7 @@ import pytest
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.report.names import period_text
 from tests.clone import Clone, run_in
+from tests.system.shown import found, pages
 
 READERS = {"tables", "plots", "plots_page", "claims", "report", "track", "track_report"}
 EDITED = READERS - {"plots_page"}  # which run after an edit of params.yaml
@@ -31,11 +32,9 @@ def client(clone):
     return MlflowClient(f"sqlite:///{clone.folder / 'mlflow.db'}")
 
 
-def runs(client):
-    """The sweep, and its cells."""
-    (experiment,) = [e for e in client.search_experiments() if e.name == "iterlin"]
-    found = client.search_runs([experiment.experiment_id])
-    return {run.info.run_name: run for run in found if run.data.tags["level"] != "seed"}
+def cells(client):
+    """Its cells, by name."""
+    return {run.info.run_name: run for run in found(client) if run.data.tags["level"] == "cell"}
 
 
 def table(clone, name):
@@ -81,7 +80,7 @@ def test_the_data_have_the_same_bytes_whatever_python_wrote_them(clone):
 
 
 def test_mlflow_shows_the_sweep(clone, client):
-    shown = runs(client)
+    shown = cells(client)
     around = {f"K = {K}, around: {variant}" for K in ("1", "10") for variant in ("0.5", "pytorch")}
     of_one = ("descent-0.005", "descent-0.02", "gradient-0.005")
     solved = {f"E-ADAM, {cell}" for cell in (*of_one, "solved", "kept", "truncated-0.1", "truncated-0.01")}
@@ -96,11 +95,12 @@ def test_mlflow_shows_the_sweep(clone, client):
     solved |= {f"E-PART, {count}-{K}" for count in (1, 5) for K in ("1", "inf")}
     of_resnet = ("plain", "normalised", "none-0.3", "batch-0.3")
     solved |= {f"E-RESNET, {which}-{K}" for which in of_resnet for K in ("1", "10")}
-    assert set(shown) == {"K-sweep, smoke", "K = 1", "K = 10", "K = inf", "TGN"} | around | solved
-    parent = shown.pop("K-sweep, smoke")
-    assert {run.data.tags["mlflow.parentRunId"] for run in shown.values()} == {parent.info.run_id}
-    assert parent.data.params["data.num_train"] == "60"
-    assert "figures" in {item.path.split("/")[-1] for item in client.list_artifacts(parent.info.run_id, "report")}
+    solved = {name.replace("K = inf", "K = ∞") for name in solved}
+    assert set(shown) == {"K = 1", "K = 10", "K = ∞", "TGN"} | around | solved
+    assert not [run for run in shown.values() if "mlflow.parentRunId" in run.data.tags]
+    for name, data in {"K = 1": "smoke", "E-MNIST, K = 1": "smoke-mnist"}.items():
+        card = json.loads((clone.folder / f"data/{data}.json").read_text())
+        assert shown[name].inputs.dataset_inputs[0].dataset.digest == card["sha256"][:8]
 
     run = shown["K = 10"]
     assert run.data.params["K"] == "10"
@@ -115,10 +115,26 @@ def test_mlflow_shows_the_sweep(clone, client):
         assert [point.value for point in history] == pytest.approx(expected, rel=1e-5)
 
 
+def test_mlflow_shows_the_report_whole_and_on_the_page_of_each_experiment(clone, client):
+    evidence = json.loads((clone.folder / "reports/smoke/evidence.json").read_text())
+    at = pages(client)
+    assert set(at) == {*EXPERIMENTS} - {"finer_flow"} | {"iterlin/smoke"}
+    (report,) = client.search_runs([at["iterlin/smoke"].experiment_id])
+    assert report.data.params["data.num_train"] == "60"
+    assert sum(report.data.metrics.values()) == len(evidence)
+    assert "smoke/figures" in {item.path for item in client.list_artifacts(report.info.run_id, "smoke")}
+    for name, figure in {"damp1d": "damp_quintic", "filters": "kernels", "k_sweep": "k_sweep_accuracy"}.items():
+        note, id = at[name].tags["mlflow.note.content"], EXPERIMENTS[name].ids[0]
+        assert note.startswith(id)
+        assert all(claim["verdict"] in note for key, claim in evidence.items() if key.startswith(f"{id}-"))
+        (run,) = client.search_runs([at[name].experiment_id], "tags.level = 'report'")
+        assert f"{figure}.png" in {item.path for item in client.list_artifacts(run.info.run_id)}
+
+
 def test_showing_it_again_adds_nothing(clone, client):
-    before = {run.info.run_id for run in runs(client).values()}
+    before = {run.info.run_id for run in found(client)}
     assert clone.run("iterlin", "sync").stdout.startswith("0 new cells")
-    assert {run.info.run_id for run in runs(client).values()} == before
+    assert {run.info.run_id for run in found(client)} == before
 
 
 def test_the_trained_models_can_be_loaded(clone):
@@ -150,14 +166,12 @@ def test_the_bytes_do_not_depend_on_how_many_runs_share_the_machine(clone):
 
 
 def test_one_more_k_runs_that_cell_and_what_reads_it(clone, client):
-    before, shown_before = clone.bytes_below("results/smoke/k_sweep"), set(runs(client))
+    before, shown_before = clone.bytes_below("results/smoke/k_sweep"), set(cells(client))
     clone.edit('periods: ["1", "10", "inf"], num_seeds: 2}', 'periods: ["1", "10", "100", "inf"], num_seeds: 2}')
     assert clone.repro() == EDITED | {"check", "sweep@smoke-k_sweep-100"}
     assert before.items() <= clone.bytes_below("results/smoke/k_sweep").items()
     assert table(clone, "k_sweep")["K"].map(period_text).tolist() == ["1", "10", "100", "∞", "TGN"]
-    shown = runs(client)
-    assert shown["K = 100"].data.tags["mlflow.parentRunId"] == shown["K-sweep, smoke"].info.run_id
-    assert set(shown) == shown_before | {"K = 100"}
+    assert set(cells(client)) == shown_before | {"K = 100"}
 
 
 def test_a_k_that_is_removed_is_gone_from_tables_and_trains_nothing(clone):

@@ -11,12 +11,12 @@ import pytest
 
 from tests.clone import ROOT, Clone, environment
 from tests.server import Line, free_port, mlflow_server
-from tests.system.shown import client, levels, shown, sync
+from tests.system.shown import client, found, levels, models, pages, shown, sync
 
 STAGES = ("sweep@smoke-k_sweep-10", "rescaled@smoke-sensitivity-0.5")
 CELLS = {"K = 10": "k_sweep/10", "K = 1, around: 0.5": "sensitivity/0.5/1", "K = 10, around: 0.5": "sensitivity/0.5/10"}
 PERIODS = {"K = 10": "10", "K = 1, around: 0.5": "2", "K = 10, around: 0.5": "20"}  # the steps of a phase: ηK stays
-COMPLETE = {"sweep": 1, "cell": 3, "seed": 6}
+COMPLETE = {"cell": 3, "seed": 6}
 
 
 @pytest.fixture(scope="module")
@@ -41,33 +41,41 @@ def own(clone):
 
 def test_a_long_stage_is_shown_while_it_trains_until_its_cell_is(clone, own):
     live = shown(own)
-    assert set(live) == {"K = 10 (live)", "around: 0.5 (live)"}
-    metrics = live["K = 10 (live)"].data.metrics
-    assert (metrics["runs/trained"], metrics["runs/training"]) == (2, 0)
+    of_stages = {"K = 10": ("run 0", "run 1"), "around: 0.5": ("run 0", "run 1", "run 0 of cell 2", "run 1 of cell 2")}
+    trained = {f"{name}, {run} (live)" for name, runs in of_stages.items() for run in runs}
+    assert set(live) == {f"{name} (live)" for name in of_stages} | trained
+    whole = live["K = 10 (live)"]
+    assert (whole.data.metrics["runs/trained"], whole.data.metrics["runs/training"]) == (2, 0)
     rows = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
     for run, accuracy in enumerate(rows["network_final"]):
-        assert metrics[f"network_test_accuracy/run {run}"] == pytest.approx(accuracy)
-    assert "network_test_accuracy/run 1 cell 2" in live["around: 0.5 (live)"].data.metrics
+        part = live[f"K = 10, run {run} (live)"]
+        assert part.data.tags["mlflow.parentRunId"] == whole.info.run_id
+        assert part.data.metrics["network/test_accuracy"] == pytest.approx(accuracy)
     assert sync(clone) == (3, "")
     assert levels(own) == COMPLETE
 
 
 def test_runs_are_nested_and_hold_what_dvc_has(clone, own):
     runs = shown(own)
-    parent = runs["K-sweep, smoke"]
+    of = {page.experiment_id: name for name, page in pages(own).items()}
     for name, path in CELLS.items():
         cell = runs[name]
-        assert cell.data.tags["mlflow.parentRunId"] == parent.info.run_id
-        assert cell.data.tags["cell"] == f"results/smoke/{path}"
+        assert "mlflow.parentRunId" not in cell.data.tags
+        assert of[cell.info.experiment_id] == path.split("/")[0]
+        assert cell.data.tags["path"] == f"results/smoke/{path}"
         rows = pd.read_csv(clone.folder / "results/smoke" / path / "runs.csv")
         curves = pd.read_csv(clone.folder / "results/smoke" / path / "curves.csv")
         assert cell.data.metrics["test_accuracy/network_final"] == pytest.approx(rows["network_final"].mean())
+        assert cell.data.metrics["accuracy"] == pytest.approx(rows["network_validation_stopped"].mean())
+        assert cell.data.metrics["proxy_accuracy"] == pytest.approx(rows["proxy_validation_stopped"].mean())
+        assert 10 ** cell.data.metrics["log10_K"] == pytest.approx(float(PERIODS[name]))
         for row in rows.to_dict("records"):
             seed = runs[f"{name}, run {row['run']}"]
             assert seed.data.tags["mlflow.parentRunId"] == cell.info.run_id
             assert seed.data.tags["outcome"] == row["outcome"]
             assert seed.data.params | {"run": str(row["run"])} == seed.data.params
             assert seed.data.params["K"] == cell.data.params["K"] == PERIODS[name]
+            assert seed.inputs.dataset_inputs[0].dataset.name == "digits"
             assert seed.data.metrics["test_accuracy/proxy_validation_stopped"] == row["proxy_validation_stopped"]
             history = own.get_metric_history(seed.info.run_id, "network/test_accuracy")
             curve = curves[curves["run"] == row["run"]]
@@ -92,7 +100,6 @@ def test_a_run_that_trained_here_has_its_time_and_machine(clone, own):
         }.items() <= seed.data.tags.items()
         ends.append(seed.info.end_time)
     assert runs["K = 10"].info.end_time == max(ends)
-    assert runs["K-sweep, smoke"].info.end_time == max(run.info.end_time for run in runs.values())
 
 
 def test_cells_that_came_from_elsewhere_have_no_time_and_no_machine(clone, tmp_path):
@@ -138,24 +145,22 @@ def test_two_processes_make_one_database(clone, tmp_path):
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")  # the file is known to be another one
 
 
-def nested(at):
-    """The names of the cells in each sweep, the newest first."""
-    found = at.search_runs([at.get_experiment_by_name("iterlin").experiment_id])
-    sweeps = [run.info.run_id for run in found if run.data.tags["level"] == "sweep"]
-    cells = [run for run in found if run.data.tags["level"] == "cell"]
-    return [{run.info.run_name for run in cells if run.data.tags["mlflow.parentRunId"] == sweep} for sweep in sweeps]
-
-
 def cells_of(at):
-    """The names of all cells, of which two that came out differently have the same."""
-    found = at.search_runs([at.get_experiment_by_name("iterlin").experiment_id])
-    return sorted(run.info.run_name for run in found if run.data.tags["level"] == "cell")
+    """The names of all cells, each with the hash of the run that it is nested in, if it came out otherwise since."""
+    cells = [run for run in found(at) if run.data.tags["level"] == "cell"]
+    hashes = {run.info.run_id: run.data.tags["output_hash"] for run in cells}
+    for run in cells:
+        assert (run.data.tags["present"] == "no") == ("mlflow.parentRunId" in run.data.tags)
+    keys = [(run.info.run_name, run.data.tags["output_hash"]) for run in cells]
+    return dict(zip(keys, [hashes.get(run.data.tags.get("mlflow.parentRunId")) for run in cells], strict=True))
 
 
 def test_a_cell_is_shown_once_whatever_else_is_edited(clone, tmp_path):
     params, address = clone.folder / "params.yaml", f"sqlite:///{tmp_path}/edited.db"
-    before, at = params.read_text(), client(address)
+    text, at = params.read_text(), client(address)
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")
+    before = cells_of(at)
+    assert (sorted(name for name, _ in before), set(before.values())) == (sorted(CELLS), {None})
     for edit in (
         ("stability: 1.0, num_seeds: 3}", "stability: 0.9, num_seeds: 3}"),
         ("filters {num_drawn: 2", "filters {num_drawn: 3"),
@@ -164,15 +169,24 @@ def test_a_cell_is_shown_once_whatever_else_is_edited(clone, tmp_path):
         clone.edit(*edit)
         assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
         assert levels(at) == COMPLETE
-        assert nested(at) == [set(CELLS)]
     clone.repro("-s", "sweep@smoke-k_sweep-10")
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (1, "")
-    assert cells_of(at) == sorted([*CELLS, "K = 10"])
-    params.write_text(before)
+    (old,) = [hash for name, hash in before if name == "K = 10"]
+    (new,) = [hash for name, hash in cells_of(at).keys() - before.keys()]
+    assert cells_of(at) == before | {("K = 10", new): None, ("K = 10", old): new}
+    params.write_text(text)
     clone.repro("-s", "sweep@smoke-k_sweep-10")
     assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
-    assert cells_of(at) == sorted([*CELLS, "K = 10"])
-    assert sorted(nested(at), key=len) == [{"K = 10"}, set(CELLS)]
+    assert cells_of(at) == before | {("K = 10", new): old}
+
+
+def test_the_best_cell_by_validation_is_the_model_that_has_a_name(clone, own):
+    cells = [run for run in found(own) if run.data.tags["level"] == "cell"]
+    best = max(cells, key=lambda run: run.data.metrics["validation_accuracy"])
+    curves = pd.read_csv(clone.folder / best.data.tags["path"] / "curves.csv")
+    mean = curves.pivot_table(index="step", columns="run", values="network_validation_accuracy").ffill().mean(axis=1)
+    assert best.data.metrics["validation_accuracy"] == pytest.approx(mean.max())
+    assert own.get_model_version_by_alias("iterlin-smoke", "best").run_id == best.info.run_id
 
 
 def test_a_model_reproduces_the_accuracies_of_its_runs(clone, own):
@@ -182,7 +196,7 @@ import mlflow, numpy as np
 from iterlin_lab.config import load
 from iterlin_lab.runs.training import initial, keys
 mlflow.set_tracking_uri("sqlite:///mlflow.db")
-model, scale, accuracies = mlflow.pyfunc.load_model(f"runs:/{sys.argv[1]}/network"), load().scale, []
+model, scale, accuracies = mlflow.pyfunc.load_model(f"models:/{sys.argv[1]}"), load().scale, []
 warnings.simplefilter("error")  # MLflow's own imports warn
 for run in range(2):
     split_key, init_key, _ = keys(scale.seed, run)
@@ -193,14 +207,15 @@ for run in range(2):
     accuracies.append(float((probabilities.argmax(1) == y).mean()))
 print(json.dumps(accuracies))
 """
-    done = clone.run(sys.executable, "-c", script, shown(own)["K = 10"].info.run_id)
+    (output,) = shown(own)["K = 10"].outputs.model_outputs
+    done = clone.run(sys.executable, "-c", script, output.model_id)
     rows = pd.read_csv(clone.folder / "results/smoke/k_sweep/10/runs.csv")
     assert json.loads(done.stdout) == pytest.approx(rows["network_final"].tolist(), abs=1 / 300 + 1e-6)
 
 
 def test_the_example_of_the_documentation_runs(clone, own):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/mlflow.md").read_text(), re.DOTALL)
-    done = clone.run(sys.executable, "-c", example.replace("laptop", "smoke").replace("k_sweep/1e6", "k_sweep/10"))
+    done = clone.run(sys.executable, "-c", example.replace("laptop", "smoke"))
     labels = re.fullmatch(r"\[([0-9] ){4}[0-9]\]", done.stdout.strip())
     assert labels, done.stdout
 
@@ -217,18 +232,21 @@ def test_runs_appear_as_their_logs_grow(clone, own, word, status):
     command = [sys.executable, "-m", "iterlin_lab.mlflow.live", "K = inf", str(head["started"] - 1)]
     with subprocess.Popen(command, cwd=clone.folder, env=env, stdin=-1, stderr=-1, text=True) as watcher:
         deadline = time.monotonic() + 30
-        while not (run := shown(own).get("K = inf (live)")) or not run.data.metrics or run.info.status != "RUNNING":
+        name = "K = inf, run 0 (live)"
+        while not (run := shown(own).get(name)) or not run.data.metrics or run.info.status != "RUNNING":
             assert time.monotonic() < deadline
             time.sleep(0.3)
         with (folder / "log.jsonl").open("a") as log:
             log.write(json.dumps(record | {"step": 1, "network_test_accuracy": 0.6}) + "\n{")
         _, errors = watcher.communicate(word)
     assert (watcher.returncode, errors) == (0, "")
-    run = shown(own)["K = inf (live)"]  # and not one more: that of the attempt before is gone
-    assert run.info.status == status
-    history = own.get_metric_history(run.info.run_id, "network_test_accuracy/run 0")
+    runs = shown(own)  # and not one more of a name: the attempt before is gone
+    run = runs["K = inf, run 0 (live)"]
+    assert {run.info.status, runs["K = inf (live)"].info.status} == {status}
+    history = own.get_metric_history(run.info.run_id, "network/test_accuracy")
     assert [(point.step, point.value) for point in history] == [(0, 0.5), (1, 0.6)]
-    own.delete_run(run.info.run_id)
+    for name in ("K = inf, run 0 (live)", "K = inf (live)"):
+        own.delete_run(runs[name].info.run_id)
     clone.run("rm", "-r", str(folder))
 
 
@@ -256,9 +274,9 @@ def test_a_server_shows_everything_too(clone, server):
 def test_a_server_that_stops_answering_is_one_warning_and_nothing_is_doubled_later(clone, server, answers):
     with Line(server) as line:
         at = client(f"http://127.0.0.1:{server}")
-        for run in shown(at).values():
+        for run in found(at):
             at.delete_run(run.info.run_id)
-        for model in at.search_logged_models(["1"]):
+        for model in models(at):
             at.delete_logged_model(model.model_id)
         line.answers = answers
         start = time.monotonic()

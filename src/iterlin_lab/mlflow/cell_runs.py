@@ -1,16 +1,18 @@
 """The run of a cell, and in it one for every seed."""
 
 import json
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from mlflow.entities import Dataset, DatasetInput
+from mlflow.entities import Dataset, DatasetInput, InputTag
 
 from iterlin_lab.mlflow.cells import Cell
-from iterlin_lab.mlflow.metrics import cell_summary, curve, scalars, seed_summary
+from iterlin_lab.mlflow.metrics import cell_summary, colour_of, curve, scalars, seed_summary, size_of
 from iterlin_lab.mlflow.models import log_networks
-from iterlin_lab.mlflow.store import Store
+from iterlin_lab.mlflow.provenance import provenance
+from iterlin_lab.mlflow.store import Store, Version
 from iterlin_lab.mlflow.trained import Training, trainings
 from iterlin_lab.tables import mean_curve
 
@@ -24,59 +26,56 @@ CURVES = [
 ]
 
 
-class Context(NamedTuple):
-    """What all cells of one sweep have in common."""
+class _Shown(NamedTuple):
+    """What the runs of a cell have in common."""
 
     store: Store
-    parent: str
-    scale: str
+    cell: Cell
     tags: dict[str, str]
-    data: dict[str, Any]  # the data card
-    example: np.ndarray  # images to try a model on
+    data: DatasetInput
 
 
-def show_cell(context: Context, cell: Cell) -> bool:
-    """Show a cell; false if it is there already. What it was in a sweep with other settings moves to this one."""
-    store = context.store
-    key = {"scale": context.scale, "stage": cell.stage, "output_hash": cell.hash, "cell": str(cell.path)}
-    there = store.find(key | {"level": "cell"})
-    if [run.info.status for run in there] == ["FINISHED"]:
-        store.nest(there[0], context.parent)
+def show_cell(store: Store, cell: Cell) -> bool:
+    """Show a cell; false if it is there already."""
+    version = Version(str(cell.path), cell.hash)
+    if store.has(version):
         return False
-    store.clear(key)  # what a connection that broke has left, or somebody who deleted a part
     trained = trainings(cell.path)
     machine = next((training.machine for training in trained.values()), {})
     start = min((training.start for training in trained.values()), default=None)
     end = max((training.end for training in trained.values()), default=None)
     runs, curves = pd.read_csv(cell.path / "runs.csv"), pd.read_csv(cell.path / "curves.csv")
+    mean = mean_curve(curves)
+    common = version.tags | provenance(cell.stage) | colour_of(cell.params) | {"data": digest(cell.data)}
+    shown = _Shown(store, cell, common, _dataset(cell.data))
 
-    tags = key | context.tags | {"group": cell.group}
-    run = store.create(cell.name, tags | machine | {"level": "cell"}, start, context.parent)
+    run = store.create(cell.name, common | machine | {"level": "cell", "present": "yes"}, start)
     store.log(run, params={"runs": len(runs)} | cell.params)
-    store.client.log_inputs(run, [DatasetInput(_dataset(context.data))])
-    model = log_networks(store, run, cell.path / "models", context.example, cell.params, key)
-    store.log(run, scalars(cell_summary(runs) | _mean_times(trained), end, model))
-    store.log(run, curve(mean_curve(curves), "_mean", end))
+    store.client.log_inputs(run, [shown.data])
+    images = np.load(cell.data, allow_pickle=False)["images"][:2].astype(np.float32)
+    model = log_networks(store, run, cell, images, version.tags)
+    summary = size_of(cell.params) | cell_summary(runs, mean) | _mean_times(trained)
+    store.log(run, [*scalars(summary, end, model), *curve(mean, "_mean", end)])
     for name in ("runs.csv", "curves.csv"):
         store.client.log_artifact(run, str(cell.path / name), "cell")
     if len(runs) <= SEEDS:
         for row in runs.to_dict("records"):
-            _show_seed(context, cell, run, tags, row, curves[curves["run"] == row["run"]], trained.get(row["run"]))
+            _show_seed(shown, run, row, curves[curves["run"] == row["run"]], trained.get(row["run"]))
     store.finish(run, end)
+    store.put_on_top(version, run)
     return True
 
 
-def _show_seed(
-    context: Context, cell: Cell, parent: str, tags: dict, row: dict, own: pd.DataFrame, trained: Training | None
-) -> None:
-    store = context.store
-    tags |= {"level": "seed", "outcome": row["outcome"]} | (trained.machine if trained else {})
+def _show_seed(shown: _Shown, parent: str, row: dict, own: pd.DataFrame, trained: Training | None) -> None:
+    store, cell = shown.store, shown.cell
+    tags = shown.tags | {"level": "seed", "outcome": row["outcome"]} | (trained.machine if trained else {})
     run = store.create(f"{cell.name}, run {row['run']}", tags, trained.start if trained else None, parent)
-    numbers = seed_summary(row) | (trained.metrics() if trained else {})
+    numbers = size_of(cell.params) | seed_summary(row) | (trained.metrics() if trained else {})
     times = trained.times if trained and len(trained.times) == len(own) else None
     drawn = own.filter(items=["step", *CURVES])
     metrics = [*scalars(numbers, trained.end if trained else None), *curve(drawn, "", times)]
     store.log(run, metrics, {"run": row["run"]} | cell.params)
+    store.client.log_inputs(run, [shown.data])
     store.finish(run, trained.end if trained else None)
 
 
@@ -85,8 +84,19 @@ def _mean_times(trained: dict[int, Training]) -> dict[str, float]:
     return {name: sum(times[name] for times in each) / len(each) for name in (each[0] if each else ())}
 
 
-def _dataset(card: dict[str, Any]) -> Dataset:
-    """The data, named by the digest in their card: nothing is loaded."""
+def _dataset(data: Path) -> DatasetInput:
+    """The data as their card says: nothing is loaded."""
+    card = _card(data)
     profile = {name: card[name] for name in ("examples", "image_shape", "class_counts")}
     source = json.dumps({"description": card["source"], "licence": card["licence"]})
-    return Dataset(card["name"], card["sha256"][:8], "description", source, profile=json.dumps(profile))
+    dataset = Dataset(card["name"], digest(data), "description", source, profile=json.dumps(profile))
+    return DatasetInput(dataset, [InputTag("mlflow.data.context", "training")])
+
+
+def digest(data: Path) -> str:
+    """What tells the data from others, short as MLflow wants it."""
+    return _card(data)["sha256"][:8]
+
+
+def _card(data: Path) -> dict[str, Any]:
+    return json.loads(data.with_suffix(".json").read_text())

@@ -1,4 +1,4 @@
-"""What is shown: the cells of the sweep, as DVC's lock file knows them. Nothing here imports mlflow, jax or pandas."""
+"""What is shown: the cells of a scale, as DVC's lock file knows them. Nothing here imports mlflow, jax or pandas."""
 
 import hashlib
 import json
@@ -8,64 +8,58 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin_lab.dvc.status import locked_outs
-from iterlin_lab.experiments import chosen
+from iterlin_lab.experiments import Experiment, chosen
 from iterlin_lab.layout import Layout
+from iterlin_lab.report.names import typeset
 from iterlin_lab.runs.recipes import Recipe
-from iterlin_lab.settings.shared import Shared
+
+BEST = "best cell"  # which follows from all of them
 
 
 class Cell(NamedTuple):
     """A folder with runs that differ in their seed alone: an output of DVC's stage, or a part of one."""
 
+    experiment: Experiment
     stage: str
     hash: str  # DVC's, of the stage's output
     path: Path
-    group: str
     name: str
     params: dict[str, Any]
+    data: Path
 
 
-class Sweep(NamedTuple):
-    """The cells that are here, in the order of params.yaml, what they share, and the version of the report."""
+class Results(NamedTuple):
+    """The cells that are here, in the order of params.yaml, and the report if it is to be shown."""
 
-    name: str
-    scale: str
-    settings: dict[str, Any]
+    scale: Any
     cells: list[Cell]
-    report: Path | None  # if it is to be shown
+    report: Path | None
     report_hash: str
 
-    @property
-    def digest(self) -> str:
-        """Names the settings; cells that came out otherwise with other settings are in another sweep."""
-        return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()
-
     def versions(self) -> dict[str, str]:
-        """What there is to show, each with what its content follows from."""
-        shown = {str(cell.path): f"{self.digest} {cell.hash}" for cell in self.cells}
+        """What there is to show, each with DVC's hash."""
+        shown = {str(cell.path): cell.hash for cell in self.cells}
+        shown[BEST] = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         if self.report and self.report.exists():
-            shown[str(self.report)] = f"{self.digest} {self.report_hash}"
+            shown[str(self.report)] = self.report_hash
         return shown
 
 
-def find_sweep(scale: Any) -> Sweep:
-    """The sweep of this scale: the cells that dvc.lock knows and that are here."""
-    layout, hashes = Layout(scale.name), locked_outs()
-    return Sweep(
-        name=f"K-sweep, {scale.name}",
-        scale=scale.name,
-        settings=scale.model_dump(include=set(Shared.model_fields)),
-        cells=[cell for cell in _listed(scale, hashes) if cell.hash and cell.path.exists()],
-        report=layout.report,
-        report_hash=hashes.get(f"report@{scale.name}", ""),
-    )
+def find_results(scale: Any, report: bool = True) -> Results:
+    """What dvc.lock knows of this scale and is here."""
+    hashes = locked_outs()
+    cells = [cell for cell in _listed(scale, hashes) if cell.hash and cell.path.exists()]
+    shown = Layout(scale.name).report if report else None
+    return Results(scale, cells, shown, hashes.get(f"report@{scale.name}", ""))
 
 
 def _listed(scale: Any, hashes: dict[str, str]) -> Iterator[Cell]:
     """Every cell that the parameters ask for, in their order."""
     for experiment in chosen(scale):
+        data = experiment.data(scale)
         for stage, path, title, (recipe, *_) in experiment.cells(scale):
-            yield Cell(stage, hashes.get(stage, ""), path, experiment.name, title, _described(recipe))
+            name = typeset(title).replace("K = inf", "K = ∞")
+            yield Cell(experiment, stage, hashes.get(stage, ""), path, name, _described(recipe), data)
 
 
 def _described(recipe: Recipe) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.mlflow import place
 from iterlin_lab.runs.runlog import NAME, read
 from iterlin_lab.runs.store import SCRATCH, TRAINING
@@ -39,42 +40,55 @@ def logs(stage: str, since: float) -> Iterator[Log]:
 
 
 class LiveRun:
-    """A run in MLflow for all runs of a stage while they train. `iterlin sync` puts the finished cell in its place."""
+    """A run in MLflow for a stage while it trains, and in it one for each of its runs, with curves named as at the end.
+
+    `iterlin sync` puts the finished cells in their place.
+    """
 
     def __init__(self, stage: str, name: str, since: float):
-        from iterlin_lab.mlflow.store import Store  # mlflow takes seconds to import
+        from iterlin_lab.mlflow.pages import page  # mlflow takes seconds to import
 
-        self._stage, self._since = stage, since
-        self._written: dict[str, int] = {}  # how many records of a run are in MLflow
+        self._stage, self._since, self._name = stage, since, name
+        self._tags = {"level": "live", "stage": stage}
+        self._shown: dict[str, tuple[str, int]] = {}  # by log, its run in MLflow, and how many records are there
+        scale, experiment = stage.partition("@")[2].split("-")[:2]
         with place.alone():
-            self._store = Store()
-            tags = {"level": "live", "stage": stage}
-            self._store.clear(tags)  # what an attempt before has left
-            self._run = self._store.create(f"{name} (live)", tags, since)
+            self._store = page(scale, EXPERIMENTS[experiment])
+            self._store.clear(self._tags)  # what an attempt before has left
+            self._run = self._store.create(f"{name} (live)", self._tags, since)
             place.forget()  # so that `sync` looks, and takes this run away
 
     def update(self) -> None:
         """Write the records that are new, and how many runs train and have trained."""
-        from iterlin_lab.mlflow.metrics import metric, scalars
+        from iterlin_lab.mlflow.metrics import scalars
 
-        metrics, written, counts = [], dict(self._written), {"runs/training": 0, "runs/trained": 0}
-        cells = Counter()
+        counts, cells = {"runs/training": 0, "runs/trained": 0}, Counter()
         for log in logs(self._stage, self._since):
             counts["runs/trained" if log.trained else "runs/training"] += 1
-            key, run = str(log.head), log.head["run"]
-            cells[run] += 1  # the cells of a stage have the same numbers of runs, and train one after another
-            label = f"run {run}" if cells[run] == 1 else f"run {run} cell {cells[run]}"
-            for record in log.records[written.get(key, 0) :]:
-                seconds, step = log.head["started"] + record["seconds"], int(record["step"])
-                for name in SHOWN:
-                    metrics += metric(f"{name}/{label}", record[name], seconds, step)
-            written[key] = len(log.records)
-        self._store.log(self._run, [*metrics, *scalars(counts, time.time())])
-        self._written = written
+            number = log.head["run"]
+            cells[number] += 1  # the cells of a stage have the same numbers of runs, and train one after another
+            label = f"run {number}" if cells[number] == 1 else f"run {number} of cell {cells[number]}"
+            self._update(log, f"{self._name}, {label} (live)")
+        self._store.log(self._run, scalars(counts, time.time()))
+
+    def _update(self, log: Log, name: str) -> None:
+        from iterlin_lab.mlflow.metrics import metric, readable
+
+        key, metrics = str(log.head), []
+        if key not in self._shown:
+            self._shown[key] = self._store.create(name, self._tags, log.head["started"], self._run), 0
+        run, written = self._shown[key]
+        for record in log.records[written:]:
+            seconds, step = log.head["started"] + record["seconds"], int(record["step"])
+            for column in SHOWN:
+                metrics += metric(readable(column), record[column], seconds, step)
+        self._store.log(run, metrics)
+        self._shown[key] = run, len(log.records)
 
     def end(self, status: str) -> None:
         """There is nothing more to come."""
-        self._store.finish(self._run, time.time(), status)
+        for run in (self._run, *(run for run, _ in self._shown.values())):
+            self._store.finish(run, time.time(), status)
 
 
 def word(seconds: float) -> str | None:

@@ -7,11 +7,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
+from matplotlib.colors import to_hex
 from mlflow.entities import Metric
 
+from iterlin_lab.figures.style import colour
 from iterlin_lab.tables import ACCURACIES
 from iterlin_lab.tables.summaries import interval
 
+VALIDATION = "validation_accuracy"  # by which the best cell is chosen
 NOT_CURVES = ("run", "step", "phase_step")
 
 
@@ -45,17 +48,37 @@ def readable(column: str) -> str:
     return f"linearisation/{column.removeprefix('linearisation_')}"
 
 
+def size_of(params: Mapping[str, object]) -> dict[str, float]:
+    """K as a number that MLflow can sort and draw by, where it is one."""
+    K = str(params["K"])
+    return {"log10_K": math.log10(int(K))} if K.isdigit() else {}
+
+
+def colour_of(params: Mapping[str, object]) -> dict[str, str]:
+    """The tag that gives a run the colour of its K, as in all figures."""
+    K = str(params["K"])
+    return {"mlflow.runColor": to_hex(colour(float(K)))} if K == "inf" or K.isdigit() else {}
+
+
 def seed_summary(row: Mapping) -> dict[str, float]:
     """How one run ended."""
-    return {"steps": row["steps"]} | {f"test_accuracy/{name}": row[name] for name in ACCURACIES}
+    return _headline(row) | {"steps": row["steps"]} | {f"test_accuracy/{name}": row[name] for name in ACCURACIES}
 
 
-def cell_summary(runs: pd.DataFrame) -> dict[str, float]:
-    """How the runs of a cell ended: numbers of runs, and means with their intervals."""
+def cell_summary(runs: pd.DataFrame, mean: pd.DataFrame) -> dict[str, float]:
+    """How the runs of a cell ended: numbers of runs, and means with their intervals; and from the mean curve, the best
+    accuracy on validation data.
+    """
     summary = {f"runs/{outcome}": float(count) for outcome, count in runs["outcome"].value_counts().items()}
-    summary["steps"] = runs["steps"].mean()
+    summary |= _headline(runs.mean(numeric_only=True).to_dict())
+    summary |= {VALIDATION: mean["network_validation_accuracy_mean"].max(), "steps": runs["steps"].mean()}
     for name in ACCURACIES:
-        mean = interval(runs[name])
-        summary |= {f"test_accuracy/{name}": mean["mean"]}
-        summary |= {f"test_accuracy/{name}_{end}": mean[end] for end in ("low", "high")}
+        ends = interval(runs[name])
+        summary |= {f"test_accuracy/{name}": ends["mean"]}
+        summary |= {f"test_accuracy/{name}_{end}": ends[end] for end in ("low", "high")}
     return summary
+
+
+def _headline(row: Mapping) -> dict[str, float]:
+    """The accuracies that comparisons use."""
+    return {"accuracy": row["network_validation_stopped"], "proxy_accuracy": row["proxy_validation_stopped"]}

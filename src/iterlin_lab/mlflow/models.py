@@ -1,11 +1,11 @@
 """A cell's trained networks as a model that MLflow can load, `iterlin_lab.mlflow.served`."""
 
 import json
+import re
 import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import mlflow.pyfunc
 import numpy as np
@@ -13,24 +13,25 @@ from mlflow.entities import LoggedModelOutput
 from mlflow.models import Model, ModelSignature
 from mlflow.types import ParamSchema, ParamSpec, Schema, TensorSpec
 
+from iterlin_lab.mlflow.cells import Cell
 from iterlin_lab.mlflow.store import Store
 
-NAME = "network"
 # Named, so that MLflow does not go and look for them. This package itself is not on a registry.
 REQUIREMENTS = [f"{name}=={version(name)}" for name in ("mlflow", "jax", "equinox", "jaxtyping", "numpy", "pydantic")]
 
 
-def log_networks(
-    store: Store, run_id: str, networks: Path, example: np.ndarray, params: Mapping[str, Any], tags: Mapping[str, str]
-) -> str:
-    """Log the networks of a cell as one model of the run, with the parameter `run`; the model's id."""
-    client = store.client
+def log_networks(store: Store, run_id: str, cell: Cell, images: np.ndarray, tags: Mapping[str, str]) -> str:
+    """Log the networks of a cell as one model of the run, with the parameter `run`; the model's id.
+
+    The model has the cell's name, without what MLflow forbids there.
+    """
+    client, networks = store.client, cell.path / "models"
     model = client.create_logged_model(
         store.experiment_id,
-        NAME,
+        re.sub(r"[/:.%\"']", "_", cell.name),
         run_id,
         dict(tags),
-        params={name: str(value) for name, value in params.items()},
+        params={name: str(value) for name, value in cell.params.items()},
         model_type="classifier",
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +41,7 @@ def log_networks(
             data_path=str(networks),
             mlflow_model=Model(model.artifact_location, run_id, model_uuid=model.model_id, model_id=model.model_id),
             signature=_signature(next(networks.iterdir())),
-            input_example=(example, {"run": 0}),
+            input_example=(images, {"run": 0}),
             pip_requirements=REQUIREMENTS,
         )
         client.log_model_artifacts(model.model_id, str(Path(folder) / "model"))

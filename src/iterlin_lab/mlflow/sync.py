@@ -1,7 +1,7 @@
 """Showing what MLflow does not have yet."""
 
 import iterlin_lab.mlflow.place as place
-from iterlin_lab.mlflow.cells import find_sweep
+from iterlin_lab.mlflow.cells import find_results
 from iterlin_lab.settings.shared import Shared
 
 
@@ -16,13 +16,13 @@ def sync(scale: Shared, again: bool = False, report: bool = True) -> int:
         with place.alone():
             if again:
                 place.forget()
-            sweep = find_sweep(scale) if report else find_sweep(scale)._replace(report=None)
-            if place.known() | sweep.versions() == place.known():
+            results = find_results(scale, report)
+            if place.known() | results.versions() == place.known():
                 return 0
             place.prepare_mlflow()
             import iterlin_lab.mlflow.show as show  # mlflow takes seconds to import
 
-            for _ in show.show(sweep):
+            for _ in show.show(results):
                 new += 1
     except Exception as error:
         place.warn(f"MLflow at {place.uri()} does not show everything. Try `iterlin sync` later", error)
