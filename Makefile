@@ -10,6 +10,7 @@
 # make check-report   recompute the committed report and compare its tables (ISA=SSE4_2: with the instructions of an older
 #              processor, all of it, in a clone below .cache)
 # make bench   what a step costs beside other ways to take it (minutes; GROUPS="dual 'full batch'": these alone)
+# make docs    the documentation as a site, with its notebooks run
 # make lint    style and types
 # make lock    choose the newest versions of everything again
 
@@ -21,7 +22,7 @@ export MLFLOW_DISABLE_TELEMETRY = true
 PORT ?= 5000
 HOST ?= 127.0.0.1
 
-.PHONY: repro plan test test-system test-cluster soak test-data bench ui check-report lint lock
+.PHONY: repro plan test test-system test-cluster soak test-data bench ui check-report docs lint lock
 
 repro: $(VENV)/installed
 	@iterlin repro $(ONLY)
@@ -61,16 +62,26 @@ older_processor = { git -C $(CLONE) pull -q 2> /dev/null || git clone -q . $(CLO
 check-report: $(VENV)/installed
 	@$(if $(ISA),$(older_processor)) iterlin check-report
 
+docs: $(VENV)/docs
+	@sphinx-build -q -W --keep-going docs .cache/site/html
+	@echo ".cache/site/html/index.html"
+
 lint: $(VENV)/installed
 	ruff check --no-cache . && ruff format --no-cache --check . && basedpyright
 
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+	uv pip compile pyproject.toml --extra docs --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-docs.lock
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/docs: requirements-docs.lock $(VENV)/installed
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-docs.lock
 	@touch $@

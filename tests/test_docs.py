@@ -1,13 +1,17 @@
 """The code that the docs show does what they say."""
 
 import itertools
+import json
 import re
+import sys
+from importlib import import_module
 
 import jax
 import jax.numpy as jnp
 import pytest
 
 from iterlin import cross_entropy
+from iterlin_lab.experiments import EXPERIMENTS
 from tests.clone import ROOT, run_in
 
 
@@ -60,3 +64,33 @@ def test_the_drawing_of_the_stages_has_all_groups_and_edges_that_dvc_has():
     edges = {tuple(name.split("@")[0] for name in edge) for edge in re.findall(r'"([^"]+)" -> "([^"]+)"', dag)}
     assert drawn <= edges
     assert {name for edge in drawn for name in edge} == {name for edge in edges for name in edge}
+
+
+@pytest.mark.parametrize("name", ["first_steps", "results"])
+def test_a_notebook_runs_and_is_kept_without_outputs(name, tmp_path):
+    notebook = json.loads((ROOT / f"docs/notebooks/{name}.ipynb").read_text())
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in code)
+    script = tmp_path / "notebook.py"
+    script.write_text("\n".join("".join(cell["source"]) for cell in code))
+    said = run_in(ROOT, sys.executable, str(script), MPLBACKEND="Agg", PYTHONWARNINGS="ignore:FigureCanvasAgg").stdout
+    printed = re.findall(r"(K = \S+) +kernel cosine 0\.\d\d\n +test accuracy of the proxy \d\d\.\d %\n", said)
+    assert printed == {"first_steps": ["K = 1", "K = 100", "K = 1000", "K = ∞"], "results": []}[name]
+
+
+def test_the_site_has_every_page():
+    listed = re.findall(r"^[a-z_/-]+$", (ROOT / "docs/index.md").read_text(), re.MULTILINE)
+    pages = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*") if path.suffix in (".md", ".ipynb")}
+    there = {str(page.with_suffix("")) for page in pages} - {"index"} | {"generated/params"}
+    assert sorted(listed) == sorted(there)
+
+
+def test_the_page_on_params_has_every_key_with_its_bounds(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import_module("params_page").write(tmp_path / "params.md")
+    sections = re.split(r"\n## ", (tmp_path / "params.md").read_text())[1:]
+    keys = {section.split("`")[1]: section for section in sections}
+    assert {f"scale.{name}" for name in (*EXPERIMENTS, "data", "training")} <= set(keys)
+    assert "| `threads` | integer | ≥ 1, ≤ 256 |" in keys["scale"]
+    assert "| `batch_size` | integer or null | ≥ 1, ≤ 2147483647 |" in keys["scale.training"]
+    assert "| `stability` | number | > 0, < 2 |" in keys["scale.regime (stable)"]
