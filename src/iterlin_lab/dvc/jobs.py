@@ -2,20 +2,23 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from iterlin_lab.dvc.asked import Asked, Done, started
+from iterlin_lab.dvc.asked import Asked, Done
 from iterlin_lab.dvc.damaged import name_edited
 from iterlin_lab.dvc.others import wait_for_others
+from iterlin_lab.dvc.progress import Progress, show_line
 from iterlin_lab.dvc.status import locked_outs, status
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.workers import num_workers, whole_number
 from iterlin_lab.settings.shared import Shared
 
 PIPELINE_LOCK = Path(".cache/repro.lock")  # held by whoever brings results up to date
+LOOK = 2.0  # seconds between two looks at what the stages train
 Reads = dict[str, set[str]]  # the stages, and those that each of them reads from
 
 
@@ -33,12 +36,10 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
             return []
         ran = _first(dvc, first := f"check@{scale.name}", changed)
         limit_workers(scale)
-        jobs = whole_number("JOBS", num_workers(scale.threads))
-        reads = _affected(dvc, changed, first, targets)
-        if jobs > 1 and reads:
-            ran += _side_by_side(dvc, reads, jobs, num_workers(scale.threads))
-    if jobs == 1 and reads:
-        ran += _one_by_one(targets)
+        workers = num_workers(scale.threads)
+        jobs = whole_number("JOBS", workers)
+        if reads := _affected(dvc, changed, first, targets):
+            ran += _side_by_side(dvc, reads, jobs, workers, scale)
     return ran
 
 
@@ -87,24 +88,7 @@ def _needed(reads: Reads, targets: Sequence[str]) -> set[str]:
     return found
 
 
-def _one_by_one(targets: Sequence[str]) -> list[str]:
-    """Run DVC alone, whose output is seen as it comes; the stages that ran."""
-    with started("repro", *targets, bufsize=1) as process:
-        assert process.stdout is not None
-        ran = list(_running(process.stdout))
-    if process.returncode:
-        sys.exit(process.returncode)
-    return ran
-
-
-def _running(lines) -> Iterator[str]:
-    for line in lines:
-        print(line, end="", flush=True)
-        if line.startswith("Running stage '"):
-            yield line.split("'")[1]
-
-
-def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int) -> list[str]:
+def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shared) -> list[str]:
     """Run each stage as soon as all that it reads from is there; first those for which most others wait."""
     print(f"{len(reads)} stages, {jobs} at once", flush=True)
     waiting = _waiting(reads)
@@ -112,7 +96,8 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int) -> list[str
     stages = sorted(last_first, key=lambda stage: -len(waiting[stage]))
     sorter: TopologicalSorter[str] = TopologicalSorter(reads)
     sorter.prepare()
-    ready, running, ran, failed, ended = [], {}, [], [], 0
+    ready, running, begun, ran, failed, ended = [], {}, {}, [], [], []
+    progress = Progress(scale, reads) if sys.stderr.isatty() else None
     with ThreadPoolExecutor(jobs) as pool:
         while True:
             ready = sorted([*ready, *sorter.get_ready()], key=stages.index)
@@ -120,12 +105,18 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int) -> list[str
                 share = max(1, workers // min(jobs, len(ready) + len(running)))
                 stage = ready.pop(0)
                 running[pool.submit(_run, dvc, stage, ITERLIN_WORKERS=str(share))] = stage
+                begun[stage] = time.time()
             if not running:
                 break
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            if progress:
+                far = progress.line({stage: begun[stage] for stage in running.values()}, ended)
+                show_line(f"[{len(ended)}/{len(reads)}] {far}")
+            for future in wait(running, LOOK if progress else None, FIRST_COMPLETED).done:
                 stage, done = running.pop(future), future.result()
-                ended += 1
-                _report(stage, done, f"[{ended}/{len(reads)}] ")
+                ended.append(stage)
+                if progress:
+                    show_line("")
+                _report(stage, done, f"[{len(ended)}/{len(reads)}] ")
                 if done.returncode:
                     failed.append(stage)
                     continue

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import groupby
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -140,6 +141,13 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def measured_hours(scale: Any) -> dict[str, float]:
+    """The hours of each stage that trains, by the plan; none of them while anything is not measured on this machine."""
+    measured = known(scale) is not None and all(_measurement(scale, row.net).exists() for row in work(scale))
+    rows = make_plan(scale) if measured else []
+    return {stage: row["hours"] / len(row["cells"]) for row in rows for stage in row["cells"]}
+
+
 def hours(rows: list[dict[str, Any]]) -> float:
     """The hours of a whole plan."""
     return sum(row["hours"] for row in rows)
@@ -185,8 +193,8 @@ def _need(scale: Any) -> Need:
     return need
 
 
-def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
-    """Measured once for a network, data and machine."""
+def _measurement(scale: Shared, net: dict[str, Any]) -> Path:
+    """Where it is kept what a step costs with this network, these data, and this machine."""
     what = {
         "data": scale.data.model_dump(),
         "net": net,
@@ -197,7 +205,12 @@ def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
         "cores": os.cpu_count(),
         "jax": version("jax"),
     }
-    path = ESTIMATES / f"step-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+    return ESTIMATES / f"step-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+
+
+def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
+    """Measured once."""
+    path = _measurement(scale, net)
     if not path.exists():
         prepare_jax(scale)
         from iterlin_lab.planning.steps import estimate  # jax starts here
