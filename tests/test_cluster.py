@@ -172,7 +172,7 @@ def test_the_table_counts_states_and_names_what_failed():
     other = next(task for task in tasks(PRESETS["smoke"]) if task.experiment == "xor")
     found = [(one, State(DONE)), (two, State(FAILED, "no memory (log)")), (other, State(RUNNING, "on n1 for 0:10"))]
     lines = [line.split() for line in table(found, {one: 9.0, two: 3.0}).splitlines()]
-    assert lines[0] == ["experiment", *(DONE, RUNNING, "failed"), "left,", "at", "most"]
+    assert lines[0] == ["experiment", *(DONE, RUNNING, "failed"), "left,", "likely"]
     assert lines[2:5] == [["k_sweep", "1", "1", "3", "h"], ["xor", "1", "0", "min"], ["all", "1", "1", "1", "3", "h"]]
     assert " ".join(lines[5]) == f"failed: {two.title}, no memory (log)"
     assert " ".join(lines[6]) == f"running: {other.title}, on n1 for 0:10"

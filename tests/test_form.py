@@ -13,6 +13,7 @@ from iterlin._exact_kernel import exact_kernel_size
 from iterlin._solvers.conjugate_gradients import KEPT_BYTES
 from iterlin_lab.config import load
 from iterlin_lab.nets.shared.build import build
+from iterlin_lab.planning.bounds import Bounds, evaluations
 from iterlin_lab.planning.plan import Phases
 from iterlin_lab.report.setting import setting
 from iterlin_lab.runs.form import has_dual
@@ -91,11 +92,18 @@ def test_params_yaml_and_the_library_agree_on_which_solvers_have_a_dual():
 
 
 def test_the_plan_counts_what_is_cheaper():
-    costs = {"break_even": 20.0, "dual_step": 0.01}
-    assert Phases(1000, None).steps(costs) == Phases(1000, 20).steps(costs) == 1000
-    assert Phases(1000, 100).steps(costs) == pytest.approx(10 * 20 + 1000 * 0.01)
-    assert Phases(1000, 1, forced=True).steps(costs) == pytest.approx(1000 * 20 + 1000 * 0.01)
-    assert Phases(1000, 1, forced=True).steps(costs | {"break_even": math.inf}) == 1000
+    costs, taken = {"break_even": 20.0, "dual_step": 0.01}, Bounds(1000, 4000)
+    assert Phases(taken, None).steps(costs) == Phases(taken, 20).steps(costs) == taken
+    assert Phases(taken, 100).steps(costs) == pytest.approx((210, 840))
+    assert Phases(taken, 1, forced=True).steps(costs) == pytest.approx((20_010, 80_040))
+    assert Phases(taken, 1, forced=True).steps(costs | {"break_even": math.inf}) == taken
+
+
+def test_where_phases_are_short_a_run_that_never_fits_takes_longer_than_is_likely():
+    settings = {"solver": FLOW, "learning_rate": 1.0, "num_steps": 10**6}
+    taken = [evaluations(make_recipe(SMOKE, 0, period=period, **settings)) for period in (1, 10, 1000, math.inf)]
+    assert [one.likely < one.most for one in taken] == [False, True, True, False]
+    assert taken[1].most == 4 * 10**5  # every phase of ten steps takes four evaluations
 
 
 def test_the_memory_of_the_largest_kernel_is_counted_where_it_may_be_used():

@@ -47,7 +47,8 @@ def test_what_else_the_machine_does_is_not_in_the_estimate():
 
 
 def test_hours_add_up():
-    assert plan.hours([{"hours": 0.25}, {"hours": 1.5}]) == 1.75
+    rows = [{"hours": 0.25, "most": 1.0}, {"hours": 1.5, "most": 1.5}]
+    assert (plan.hours(rows), plan.hours(rows, "most")) == (1.75, 2.5)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def table(found: Sequence[tuple[Task, State]], hours: Mapping[Task, float]) -> s
     for experiment, group in groupby(found, key=lambda pair: pair[0].experiment):
         rows.append((experiment, *_row(list(group), used, hours)))
     rows.append(("all", *_row(found, used, hours)))
-    drawn = tabulate(rows, ("experiment", *used, "left, at most"), disable_numparse=True)
+    drawn = tabulate(rows, ("experiment", *used, "left, likely"), disable_numparse=True)
     told = [f"{state.name}: {task.title}, {state.note}" for task, state in found if state.note and state.name != LATER]
     told = [*told[:SHOWN], f"and {len(told) - SHOWN} more"] if len(told) > SHOWN else told
     return "\n".join([drawn, *told, MEANING])

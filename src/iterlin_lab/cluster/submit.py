@@ -52,7 +52,7 @@ class Plan:
 
     @cached_property
     def hours(self) -> dict[Task, float]:
-        """Of the processors of this machine, at most."""
+        """Of the processors of this machine, likely."""
         stages = {stage: row["hours"] / len(row["cells"]) for row in self._rows for stage in row["cells"]}
         held = Counter(task.stage for task in self._found if not task.after)
         return {
@@ -133,7 +133,7 @@ def rehearsed(scale: Any, cluster: Cluster, names: Sequence[str]) -> Iterator[st
         for array in wave:
             yield f"# {_in_words(array)}\n{script(array, scale, source)}"
     hours = sum(plan.hours.get(task, 0) for task in wanted)
-    yield f"{len(wanted)} tasks, at most {in_units(hours)} of all processors of this machine"
+    yield f"{len(wanted)} tasks, likely {in_units(hours)} of all processors of this machine"
 
 
 def _wanted(found: Sequence[tuple[Task, Any]], names: Sequence[str]) -> list[Task]:

@@ -5,24 +5,20 @@ the same share of its bandwidth, whichever is longer. What runs on processors ta
 Phases are on the parameters, as `form: auto` takes them on a GPU.
 """
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from iterlin._batches import HOIST_BYTES
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Built, Cell, Experiment
+from iterlin_lab.planning.bounds import FITTED, Bounds, evaluations, num_records
 from iterlin_lab.planning.devices import Device
 from iterlin_lab.planning.operations import Operations, count
-from iterlin_lab.planning.plan import in_units, num_records
-from iterlin_lab.runs.recipes import Recipe
-from iterlin_lab.settings.solvers import solver_of
+from iterlin_lab.planning.plan import in_units
 
 SHARE = 0.25  # of the rates in the data sheet: an H100 reached 23 to 27 % in float32 (docs/paper-scale.md)
 PROCESSORS = 1e11  # operations a second in float64 of those beside the device
-FITTED = 0.1  # of its step limit, by which a flow with phases of a given K has likely fitted its training set
-LEAST = 4  # evaluations of a phase, however short: three of one step of the method, and its estimate of the curvature
 MOVED = 2  # times that a pass through the network moves what derivatives keep: it is written and read
 
 ASSUMED = f"""\
@@ -32,21 +28,6 @@ evaluations as were seen on digits.
 Explicit steps are all counted. With a flow, phases of a given K likely end by {FITTED:.0%} of the step limit,
 where the training set is fitted, and at most go on to the limit.
 The papers took about 1500 GPU-hours (A, appendix), on RTX 2080 Ti and RTX 3090."""
-
-
-class Bounds(NamedTuple):
-    """Seconds or evaluations that something likely takes, and at most."""
-
-    likely: float
-    most: float
-
-    def times(self, factor: float) -> "Bounds":
-        return Bounds(self.likely * factor, self.most * factor)
-
-    @staticmethod
-    def sum(parts: Iterator["Bounds"]) -> "Bounds":
-        found = list(parts)
-        return Bounds(math.fsum(part.likely for part in found), math.fsum(part.most for part in found))
 
 
 class Slice(NamedTuple):
@@ -82,7 +63,7 @@ def _slice(scale: Any, experiment: Experiment, device: Device, counted: Callable
     part, name = experiment.of(scale), experiment.name
     if operations := experiment.operations(scale):
         seconds = operations / PROCESSORS
-        return Slice(name, 0, "processors", Bounds(seconds, seconds))
+        return Slice(name, 0, "processors", Bounds.exactly(seconds))
     data = getattr(part, name).data if experiment.own_data else scale.data
     step = Step(scale, device, data.name, counted)
     if experiment.cost:
@@ -90,10 +71,10 @@ def _slice(scale: Any, experiment: Experiment, device: Device, counted: Callable
         runs = cost.ways * cost.seeds
         if cost.step:
             seconds = runs * cost.steps * cost.step
-            return Slice(name, runs, "processors", Bounds(seconds, seconds))
+            return Slice(name, runs, "processors", Bounds.exactly(seconds))
         net = experiment.network(part).net if experiment.network else scale.net.model_dump()
         seconds = runs * cost.steps * step.gradient(net, scale.data.num_train, lazy=cost.lazy, fixed=True)
-        return Slice(name, runs, "device", Bounds(seconds, seconds))
+        return Slice(name, runs, "device", Bounds.exactly(seconds))
     cells = experiment.trained(scale)
     return Slice(name, sum(len(cell.recipes) for cell in cells), "device", Bounds.sum(map(step.cell, cells)))
 
@@ -112,8 +93,7 @@ class Step(NamedTuple):
         batch = recipe.training["batch_size"]
         each = self.gradient(recipe.net, batch or recipe.sizes["train"], lazy=recipe.period != 1, fixed=batch is None)
         records = num_records(recipe) * self.record(recipe.net, sum(recipe.sizes.values()))
-        taken = evaluations(recipe).times(each)
-        return Bounds(taken.likely + records, taken.most + records).times(len(cell.recipes))
+        return evaluations(recipe).times(each).plus(records).times(len(cell.recipes))
 
     def gradient(self, net: dict[str, Any], examples: int, *, lazy: bool, fixed: bool) -> float:
         """Of a network or of its linearisation, which a phase keeps where the examples are fixed and it fits."""
@@ -139,17 +119,6 @@ class Step(NamedTuple):
         moved = MOVED * self._bytes(found) * operations / found.forward
         rate = getattr(self.device, self.scale.precision)
         return max(operations / rate, moved / self.device.bandwidth) / SHARE
-
-
-def evaluations(recipe: Recipe) -> Bounds:
-    """Of the gradient, or products that cost as much, in a run."""
-    solver, num_steps, period = solver_of(recipe.solver), recipe.training["num_steps"], recipe.period
-    seen = solver.evaluations(num_steps, num_records(recipe))
-    if period is None or period == 1 or period >= num_steps:
-        return Bounds(seen, seen)
-    phases = num_steps / period
-    of_phases = phases * min(period, max(LEAST, solver.evaluations_a_phase(period)))
-    return Bounds(max(seen, FITTED * of_phases), max(seen, of_phases))
 
 
 def table(found: list[Slice], device: Device) -> str:

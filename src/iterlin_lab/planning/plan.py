@@ -16,6 +16,7 @@ from iterlin_lab.dvc.status import status
 from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Cost, Experiment
 from iterlin_lab.files import alone, write_text
+from iterlin_lab.planning.bounds import Bounds, evaluations, num_records
 from iterlin_lab.runs.memory import ESTIMATES, Need, known, limit_workers, size
 from iterlin_lab.runs.recipes import Recipe, may_have_dual
 from iterlin_lab.runs.workers import num_workers, prepare_jax
@@ -27,21 +28,21 @@ COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the work
 
 
 class Phases(NamedTuple):
-    """How many evaluations a run may take, and about how many each of its phases; None if these have no dual.
+    """How many evaluations a run takes, and about how many each of its phases; None if these have no dual.
 
     `forced` says that they take the dual wherever there is one.
     """
 
-    evaluations: float
+    evaluations: Bounds
     each: float | None
     forced: bool = False
 
-    def steps(self, costs: dict[str, float]) -> float:
+    def steps(self, costs: dict[str, float]) -> Bounds:
         """How many evaluations on the parameters would take as long."""
         gains = self.each is not None and self.each > costs["break_even"]
         if self.each is None or math.isinf(costs["break_even"]) or not (gains or self.forced):
             return self.evaluations
-        return self.evaluations * (costs["break_even"] / self.each + costs["dual_step"])
+        return self.evaluations.times(costs["break_even"] / self.each + costs["dual_step"])
 
 
 class Row(NamedTuple):
@@ -80,7 +81,7 @@ def _rows(scale: Any, experiment: Experiment) -> Iterator[Row]:
     for stage, cells in groupby(experiment.trained(scale), key=lambda cell: cell.stage):
         recipes = [cell.recipes for cell in cells]
         phases = tuple(_phases(scale, recipe) for recipe, *_ in recipes)
-        steps = math.ceil(fmean(one.evaluations for one in phases))
+        steps = math.ceil(fmean(one.evaluations.likely for one in phases))
         lazy = any(recipe.period != 1 for recipe, *_ in recipes)
         cost = Cost(len(recipes), len(recipes[0]), scale.runs_at_once, steps, lazy)
         part = stage.partition("@")[2].split("-")[2:]
@@ -94,18 +95,16 @@ def not_estimated(scale: Any) -> list[str]:
 
 
 def _phases(scale: Shared, recipe: Recipe) -> Phases:
-    """The gradients of a run on as many examples as the scale's own steps have, or what costs as much."""
+    """The gradients of a run on as many examples as the scale's own steps have, or what costs as much.
+
+    Likely are as many as were seen on digits, also where phases are long.
+    """
     solver, num_steps = solver_of(recipe.solver), recipe.training["num_steps"]
     own, usual = recipe.training["batch_size"], scale.training.batch_size
     share = (own or recipe.sizes["train"]) / (usual or scale.data.num_train)
     each = solver.evaluations_a_phase(min(recipe.period or math.inf, num_steps)) if may_have_dual(recipe) else None
-    return Phases(share * solver.evaluations(num_steps, num_records(recipe)), each, recipe.form == "dual")
-
-
-def num_records(recipe: Recipe) -> float:
-    """The records of a run, about."""
-    training = recipe.training
-    return math.log10(training["num_steps"] / training["first_record"]) * training["records_per_decade"] + 1
+    seen = solver.evaluations(num_steps, num_records(recipe))
+    return Phases(Bounds(seen, evaluations(recipe).most).times(share), each, recipe.form == "dual")
 
 
 def cells_of(scale: Any) -> list[str]:
@@ -114,7 +113,7 @@ def cells_of(scale: Any) -> list[str]:
 
 
 def make_plan(scale: Any) -> list[dict[str, Any]]:
-    """A row a stage. Hours are an upper bound: a run that fits its training set stops before its step limit.
+    """A row a stage, with its likely hours, and `most`, which runs take that never fit their training set.
 
     They are hours of a processor, where runs at once take as long as one after another.
     """
@@ -123,22 +122,30 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
     for row in work(scale):
         cost, costs = row.cost, _estimate(scale, row.net)
         side_by_side = min(row.groups, num_workers(scale.threads))
-        steps = fmean(one.steps(costs) for one in row.phases) if row.phases else cost.steps
-        run = steps * costs["lazy_step" if cost.lazy else "step"] + row.records * costs["record"]
-        run = run if cost.step is None else cost.steps * cost.step
-        seconds = START + math.ceil(row.groups / side_by_side) * cost.at_once * run
+        runs = math.ceil(row.groups / side_by_side) * cost.at_once
+        hours = _run(row, costs).times(runs).plus(START).times(len(row.stages) / 3600)
         rows.append(
             {
                 "stage": row.label,
                 "cells": row.stages,
                 "runs": row.runs,
-                "hours": len(row.stages) * seconds / 3600,
+                "hours": hours.likely,
+                "most": hours.most,
                 # Other stages take the processors that this one leaves.
                 "memory": num_workers(scale.threads) * need.group(cost.at_once),
                 "disk": COPIES * len(row.stages) * row.runs * 4 * costs["num_params"],
             }
         )
     return rows
+
+
+def _run(row: Row, costs: dict[str, float]) -> Bounds:
+    """Seconds of a run."""
+    if row.cost.step is not None:
+        return Bounds.exactly(row.cost.steps * row.cost.step)
+    counted = [one.steps(costs) for one in row.phases] or [Bounds.exactly(row.cost.steps)]
+    step = costs["lazy_step" if row.cost.lazy else "step"]
+    return Bounds.sum(counted).times(step / len(counted)).plus(row.records * costs["record"])
 
 
 def measured_hours(scale: Any) -> dict[str, float]:
@@ -148,23 +155,24 @@ def measured_hours(scale: Any) -> dict[str, float]:
     return {stage: row["hours"] / len(row["cells"]) for row in rows for stage in row["cells"]}
 
 
-def hours(rows: list[dict[str, Any]]) -> float:
-    """The hours of a whole plan."""
-    return sum(row["hours"] for row in rows)
+def hours(rows: list[dict[str, Any]], which: str = "hours") -> float:
+    """The hours of a whole plan: the likely ones, or `most`."""
+    return sum(row[which] for row in rows)
 
 
 def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
     """The plan as text, and what is not in it."""
     from tabulate import tabulate
 
-    lines = [
-        (row["stage"], len(row["cells"]), row["runs"], in_units(row["hours"]), size(row["memory"]), size(row["disk"]))
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        times = in_units(row["hours"]), in_units(row["most"])
+        lines.append((row["stage"], len(row["cells"]), row["runs"], *times, size(row["memory"]), size(row["disk"])))
     memory, disk = max((row["memory"] for row in rows), default=0), sum(row["disk"] for row in rows)
-    lines.append(("all", sum(len(row["cells"]) for row in rows), "", in_units(hours(rows)), size(memory), size(disk)))
-    names = ("stage", "cells", "runs a cell", "at most", "memory", "disk")
-    drawn = tabulate(lines, names, colalign=("left", *("right",) * 5), disable_numparse=True)
+    times = in_units(hours(rows)), in_units(hours(rows, "most"))
+    lines.append(("all", sum(len(row["cells"]) for row in rows), "", *times, size(memory), size(disk)))
+    names = ("stage", "cells", "runs a cell", "likely", "at most", "memory", "disk")
+    drawn = tabulate(lines, names, colalign=("left", *("right",) * 6), disable_numparse=True)
     return f"{drawn}\nNot estimated: {', '.join(left_out) or 'nothing'}"
 
 
@@ -176,7 +184,7 @@ def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return rows
     left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
     return [
-        {**row, "hours": row["hours"] * len(row["cells"]) / len(old["cells"])}
+        row | {which: row[which] * len(row["cells"]) / len(old["cells"]) for which in ("hours", "most")}
         for row, old in zip(left, rows, strict=True)
         if row["cells"]
     ]
