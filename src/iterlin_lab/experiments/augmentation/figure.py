@@ -14,22 +14,19 @@ MODELS = {"network": "-", "proxy": ":"}
 
 
 def augmentation(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """T fig. 2: test accuracy of the network and of its linear proxy against steps, from the start and in full."""
-    figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), sharey=True)
-    for axes in panels:
-        for K, curve in grouped(tables["augmentation_curves"]):
-            for model, style in MODELS.items():
-                if K == 1 and model == "proxy":  # there the two are the same
-                    continue
-                name = f"{label(K)}, {'linear proxy' if model == 'proxy' else 'network'}"
-                at = curve["step"] if axes is panels[1] else curve["step"].clip(lower=1)
-                band(axes, at, curve, f"{model}_test_accuracy", colour(K), linestyle=style, label=name)
-        axes.set_xlabel("step t")
-    panels[0].set_xscale("log")
-    panels[0].set_xlim(left=1)
-    panels[0].set_ylabel("test accuracy (%)")
-    panels[1].legend(loc="lower right")
-    percent(panels[0])
+    """T fig. 2: test accuracy of the network and of its linear proxy against steps."""
+    figure, axes = plt.subplots(figsize=(7, 3.6))
+    for K, curve in grouped(tables["augmentation_curves"]):
+        for model, style in MODELS.items():
+            if K == 1 and model == "proxy":  # there the two are the same
+                continue
+            name = f"{label(K)}, {'linear proxy' if model == 'proxy' else 'network'}"
+            at = curve["step"].clip(lower=1)
+            band(axes, at, curve, f"{model}_test_accuracy", colour(K), linestyle=style, label=name)
+    axes.set(xscale="log", xlabel="step t", ylabel="test accuracy (%)")
+    axes.set_xlim(left=1)
+    axes.legend(loc="upper left")
+    percent(axes)
     return figure
 
 

@@ -38,5 +38,5 @@ Test accuracies after all steps in percent, with 95 % t-intervals; the differenc
 
 ![Test accuracy with augmentation](figures/augmentation.svg)
 
-*Test accuracy of the network and of the linear proxy that is trained in its place, on a logarithmic axis (left) and a
-linear one (right). Means over runs, and 95 % t-intervals.*"""
+*Test accuracy of the network and of the linear proxy that is trained in its place. Means over runs, and 95 %
+t-intervals.*"""

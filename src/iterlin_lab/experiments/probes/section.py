@@ -46,8 +46,8 @@ counts as 100 %.
 
 ![Test accuracy of linear probes during training](figures/probes.svg)
 
-*Test accuracy of linear probes of layer 1 (left) and layer 2 (right), on a logarithmic axis (top) and a linear one
-(bottom). Dotted: where it ends. Means over runs, and 95 % t-intervals.*"""
+*Test accuracy of linear probes of layer 1 (left) and layer 2 (right). Dotted: where it ends. Means over runs, and 95 %
+t-intervals.*"""
 
 
 def _but(alone: pd.Series, texts: list[str]) -> list[str]:

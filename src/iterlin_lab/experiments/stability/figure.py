@@ -18,7 +18,7 @@ DODGE = 1.07  # between the lines of two K, which often coincide
 MARKERS = "osD^vPX*"  # neighbouring K have nearly one colour
 MAP = "Oranges"
 LINE = "#0072b2"
-SGD = "#cc79a7"
+OF_SGD = {"color": "#cc79a7", "linestyle": "--"}
 
 
 def stability(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -52,13 +52,15 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     rates = np.sort(curves["learning_rate"].unique())
     figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.4), sharey=True)
     for axes, rate in zip(panels, rates, strict=True):
-        for (method, K), curve in grouped(curves[curves["learning_rate"] == rate], ["method", "K"]):
-            style = {"color": colour(K)} if method == "gd" else {"color": SGD, "linestyle": "--"}
+        found = grouped(curves[curves["learning_rate"] == rate], ["method", "K"])
+        for ((method, K), curve), marker in zip(found, MARKERS, strict=False):
+            style = {"color": colour(K), "marker": marker, "markevery": 5} if method == "gd" else OF_SGD
             name = label(K) if method == "gd" else "SGD, per step"
             band(axes, curve["step"], curve, "network_test_accuracy", label=name, **style)
         axes.set_title(f"η = {number_text(rate)}", fontsize=9)
         axes.set_xlabel("step t")
     panels[0].set_ylabel("test accuracy of the network (%)")
+    panels[0].set_ylim(0, 1)
     percent(panels[0])
     panels[0].legend(loc="lower right")
     return figure
