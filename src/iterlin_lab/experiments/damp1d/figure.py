@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from iterlin_lab.data.quintic import quintic
 from iterlin_lab.experiments.damp1d.depths import deepest
+from iterlin_lab.figures.panels import power_of_ten
 from iterlin_lab.figures.style import damping_colour
 
 Tables = Mapping[str, pd.DataFrame]
@@ -74,7 +75,7 @@ def functions(tables: Tables) -> Figure:
         x = np.sort(of_damping["x"].unique())
         axes.plot(x, quintic(x), **TARGET)
         axes.plot(points["x"], points["y"], **POINTS)
-        axes.set_title(f"λ = {_power(damping)}", fontsize=9)
+        axes.set_title(f"λ = {power_of_ten(damping)}", fontsize=9)
         axes.set_xlabel("x")
         axes.set_ylim(-14, 12)
     panels[0][0].set_ylabel("f(x)")
@@ -82,13 +83,7 @@ def functions(tables: Tables) -> Figure:
 
 
 def _label(damping: float, step_size: float) -> str:
-    return _power(damping) if step_size == 1 else f"α={step_size:g}"
-
-
-def _power(damping: float) -> str:
-    if damping == 0 or not np.log10(damping).is_integer():
-        return f"{damping:g}"
-    return f"$10^{{{round(np.log10(damping))}}}$"
+    return power_of_ten(damping) if step_size == 1 else f"α={step_size:g}"
 
 
 def _roughness_of_target(tables: Tables) -> float:
