@@ -53,7 +53,8 @@ def test_the_time_left_is_the_plans_as_it_came_out_so_far(said):
     assert said(hours, [STAGE], ended=[OTHER], after=1.0).endswith(", some 1 min left")
 
 
-def test_a_line_fits_the_terminal(monkeypatch, capsys):
+def test_a_line_fits_the_terminal(said, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
-    progress.show_line("a line that is longer than that")
-    assert capsys.readouterr().err == "\r\x1b[Ka line that is lon…"
+    monkeypatch.setattr(progress, "measured_hours", lambda scale: {})
+    progress.Progress(load(ROOT / "params.yaml").presets["smoke"], [STAGE, OTHER]).show({STAGE: 0.0}, [OTHER])
+    assert capsys.readouterr().err == "\r\x1b[K[1/2] k_sweep, K =…"

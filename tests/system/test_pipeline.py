@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from iterlin_lab.experiments import EXPERIMENTS
-from iterlin_lab.report.names import period_text
+from iterlin_lab.report.names import period_text, typeset
 from tests.clone import Clone, run_in
 from tests.system.shown import found, pages
 
@@ -95,7 +95,7 @@ def test_mlflow_shows_the_sweep(clone, client):
     solved |= {f"E-PART, {count}-{K}" for count in (1, 5) for K in ("1", "inf")}
     of_resnet = ("plain", "normalised", "none-0.3", "batch-0.3")
     solved |= {f"E-RESNET, {which}-{K}" for which in of_resnet for K in ("1", "10")}
-    solved = {name.replace("K = inf", "K = ∞") for name in solved}
+    solved = {typeset(name).replace("K = inf", "K = ∞") for name in solved}
     assert set(shown) == {"K = 1", "K = 10", "K = ∞", "TGN"} | around | solved
     assert not [run for run in shown.values() if "mlflow.parentRunId" in run.data.tags]
     for name, data in {"K = 1": "smoke", "E-MNIST, K = 1": "smoke-mnist"}.items():

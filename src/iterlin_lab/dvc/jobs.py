@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iterlin_lab.dvc.asked import Asked, Done
 from iterlin_lab.dvc.damaged import name_edited
 from iterlin_lab.dvc.others import wait_for_others
-from iterlin_lab.dvc.progress import Progress, show_line
 from iterlin_lab.dvc.status import locked_outs, status
 from iterlin_lab.runs.memory import limit_workers
 from iterlin_lab.runs.workers import num_workers, whole_number
 from iterlin_lab.settings.shared import Shared
+
+if TYPE_CHECKING:
+    from iterlin_lab.dvc.progress import Progress
 
 PIPELINE_LOCK = Path(".cache/repro.lock")  # held by whoever brings results up to date
 LOOK = 2.0  # seconds between two looks at what the stages train
@@ -97,7 +100,7 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shar
     sorter: TopologicalSorter[str] = TopologicalSorter(reads)
     sorter.prepare()
     ready, running, begun, ran, failed, ended = [], {}, {}, [], [], []
-    progress = Progress(scale, reads) if sys.stderr.isatty() else None
+    progress = _progress(scale, reads)
     with ThreadPoolExecutor(jobs) as pool:
         while True:
             ready = sorted([*ready, *sorter.get_ready()], key=stages.index)
@@ -109,13 +112,12 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shar
             if not running:
                 break
             if progress:
-                far = progress.line({stage: begun[stage] for stage in running.values()}, ended)
-                show_line(f"[{len(ended)}/{len(reads)}] {far}")
+                progress.show({stage: begun[stage] for stage in running.values()}, ended)
             for future in wait(running, LOOK if progress else None, FIRST_COMPLETED).done:
                 stage, done = running.pop(future), future.result()
                 ended.append(stage)
                 if progress:
-                    show_line("")
+                    progress.clear()
                 _report(stage, done, f"[{len(ended)}/{len(reads)}] ")
                 if done.returncode:
                     failed.append(stage)
@@ -126,6 +128,15 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shar
     if failed:
         sys.exit(f"{', '.join(failed)} failed; the others are kept. Run the same command again once it is mended")
     return ran
+
+
+def _progress(scale: Shared, reads: Reads) -> "Progress | None":
+    """The line about these stages, where there is a terminal to show it."""
+    if not sys.stderr.isatty():
+        return None
+    from iterlin_lab.dvc.progress import Progress  # pandas is slow to import
+
+    return Progress(scale, reads)
 
 
 def _waiting(reads: Reads) -> Reads:

@@ -23,6 +23,20 @@ class Progress:
         hours = measured_hours(scale)
         self._hours = {stage: hours[stage] for stage in stages if stage in hours}
         self._begun = time.time()
+        self._number = len(stages)
+
+    def show(self, running: Mapping[str, float], ended: Collection[str]) -> None:
+        """Put in the place of the line as much of what is to be said as fits."""
+        text, width = (
+            f"[{len(ended)}/{self._number}] {self.line(running, ended)}",
+            shutil.get_terminal_size().columns - 1,
+        )
+        self.clear()
+        print(text if len(text) <= width else f"{text[: width - 1]}…", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away, before another one is printed."""
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def line(self, running: Mapping[str, float], ended: Collection[str]) -> str:
         """What is to be said of stages that run since these times, where others have ended."""
@@ -52,10 +66,3 @@ class Progress:
         left = sum(self._hours.values()) - done
         passed = (time.time() - self._begun) / 3600
         return f", some {in_units(max(left * passed / done, MINUTE))} left" if done and left else ""
-
-
-def show_line(text: str) -> None:
-    """Put this in the place of the line at the bottom of the terminal, as much of it as fits; no text removes it."""
-    width = shutil.get_terminal_size().columns - 1
-    fits = text if len(text) <= width else f"{text[: width - 1]}…"
-    print(f"\r\x1b[K{fits}", end="", file=sys.stderr, flush=True)
