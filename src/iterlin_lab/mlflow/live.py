@@ -82,7 +82,8 @@ class LiveRun:
             seconds, step = log.head["started"] + record["seconds"], int(record["step"])
             for column in SHOWN:
                 metrics += metric(readable(column), record[column], seconds, step)
-        self._store.log(run, metrics)
+        if metrics:
+            self._store.log(run, metrics)
         self._shown[key] = run, len(log.records)
 
     def end(self, status: str) -> None:
