@@ -17,6 +17,7 @@ from iterlin_lab.cluster.tasks import is_kept, tasks, waits_for
 from iterlin_lab.config import load, scale_of
 from iterlin_lab.experiments import EXPERIMENTS, chosen
 from iterlin_lab.files import alone, held
+from iterlin_lab.planning.bounds import Bounds
 from iterlin_lab.planning.plan import cells_of
 from iterlin_lab.runs import computed
 
@@ -146,7 +147,7 @@ def test_an_array_is_read_as_it_was_written(tmp_path, monkeypatch):
 def plan(scale, found, monkeypatch):
     """Every task takes an hour on a machine of two processors, and a process a GiB."""
     held = Counter(task.stage for task in found if not task.after)
-    rows = [{"cells": [stage], "hours": held[stage], "memory": 2**31} for stage in cells_of(scale)]
+    rows = [{"cells": [stage], "hours": Bounds.exactly(held[stage]), "memory": 2**31} for stage in cells_of(scale)]
     monkeypatch.setattr(submit, "make_plan", lambda scale: rows)
     monkeypatch.setattr(submit, "num_workers", lambda threads: 2)
     return submit.Plan(scale, found)

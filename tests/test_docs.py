@@ -8,6 +8,8 @@ from importlib import import_module
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+import pandas as pd
 import pytest
 
 from iterlin import cross_entropy
@@ -66,16 +68,31 @@ def test_the_drawing_of_the_stages_has_all_groups_and_edges_that_dvc_has():
     assert {name for edge in drawn for name in edge} == {name for edge in edges for name in edge}
 
 
-@pytest.mark.parametrize("name", ["first_steps", "results"])
-def test_a_notebook_runs_and_is_kept_without_outputs(name, tmp_path):
+def said_by(name, folder, then=""):
+    """What a notebook prints, and what is added to it, where it is kept without outputs."""
     notebook = json.loads((ROOT / f"docs/notebooks/{name}.ipynb").read_text())
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert not any(cell["outputs"] or cell["execution_count"] for cell in code)
-    script = tmp_path / "notebook.py"
-    script.write_text("\n".join("".join(cell["source"]) for cell in code))
-    said = run_in(ROOT, sys.executable, str(script), MPLBACKEND="Agg", PYTHONWARNINGS="ignore:FigureCanvasAgg").stdout
-    printed = re.findall(r"(K = \S+) +kernel cosine 0\.\d\d\n +test accuracy of the proxy \d\d\.\d %\n", said)
-    assert printed == {"first_steps": ["K = 1", "K = 100", "K = 1000", "K = ∞"], "results": []}[name]
+    script = folder / "notebook.py"
+    script.write_text("\n".join(["".join(cell["source"]) for cell in code] + [then]))
+    return run_in(ROOT, sys.executable, str(script), MPLBACKEND="Agg", PYTHONWARNINGS="ignore:FigureCanvasAgg").stdout
+
+
+def test_the_notebook_of_first_steps_finds_that_features_help(tmp_path):
+    said = said_by("first_steps", tmp_path)
+    found = re.findall(r"K = (\S+) +kernel cosine 0\.\d\d\n +test accuracy of the proxy (\d\d\.\d) %\n", said)
+    assert [K for K, _ in found] == ["1", "100", "1000", "∞"]
+    assert all(float(accuracy) > float(found[-1][1]) + 5 for _, accuracy in found[:-1])
+
+
+def test_the_notebook_of_results_computes_what_the_report_has(tmp_path):
+    shown = "print(pd.DataFrame({'mean': difference.mean(), 'half': half}).to_json())"
+    found = json.loads(said_by("results", tmp_path, shown))
+    table = pd.read_csv(ROOT / "reports/laptop/tables/k_sweep.csv")
+    table = table[(table["K"] > 1) & np.isfinite(table["K"])]
+    assert list(found["mean"].values()) == pytest.approx(100 * table["difference_mean"].to_numpy(), rel=1e-4)
+    half = table["difference_high"] - table["difference_mean"]
+    assert list(found["half"].values()) == pytest.approx(100 * half.to_numpy(), rel=1e-4)
 
 
 def test_the_site_has_every_page():

@@ -23,8 +23,9 @@ def said(tmp_path, monkeypatch):
         monkeypatch.setattr(progress, "measured_hours", lambda scale: hours)
         monkeypatch.setattr(progress.time, "time", lambda: 0.0)
         shown = progress.Progress(scale, [STAGE, OTHER, TABLES])
+        shown.line(running, [])  # a first look, as they begin
         monkeypatch.setattr(progress.time, "time", lambda: after)
-        return shown.line(dict.fromkeys(running, 0.0), ended)
+        return shown.line(running, ended)
 
     return line
 
@@ -40,7 +41,7 @@ def test_it_says_which_run_trains_and_its_step(said):
     assert said({}, [STAGE]) == "k_sweep, K = 10"
     log(SCRATCH / "one", 0, 0, 300)
     log(TRAINING / "two/1", 1, 0, 12345)
-    assert said({}, [STAGE, TABLES]) == "k_sweep, K = 10, run 2/2, step 12000; tables"
+    assert said({}, [STAGE, TABLES]) == "k_sweep, K = 10, run 2 of at most 2, step 12000; tables"
 
 
 def test_the_time_left_is_the_plans_as_it_came_out_so_far(said):
@@ -56,5 +57,5 @@ def test_the_time_left_is_the_plans_as_it_came_out_so_far(said):
 def test_a_line_fits_the_terminal(said, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setattr(progress, "measured_hours", lambda scale: {})
-    progress.Progress(load(ROOT / "params.yaml").presets["smoke"], [STAGE, OTHER]).show({STAGE: 0.0}, [OTHER])
+    progress.Progress(load(ROOT / "params.yaml").presets["smoke"], [STAGE, OTHER]).show([STAGE], [OTHER])
     assert capsys.readouterr().err == "\r\x1b[K[1/2] k_sweep, K =…"

@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from iterlin_lab.config import load
 from iterlin_lab.dvc.status import LOCK_FILE, ran_before
 from iterlin_lab.planning import plan, steps
+from iterlin_lab.planning.bounds import Bounds
 from tests.clone import ROOT
 
 
@@ -47,8 +48,7 @@ def test_what_else_the_machine_does_is_not_in_the_estimate():
 
 
 def test_hours_add_up():
-    rows = [{"hours": 0.25, "most": 1.0}, {"hours": 1.5, "most": 1.5}]
-    assert (plan.hours(rows), plan.hours(rows, "most")) == (1.75, 2.5)
+    assert plan.hours([{"hours": Bounds(0.25, 1.0)}, {"hours": Bounds(1.5, 1.5)}]) == (1.75, 2.5)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 from collections import Counter
 
+STAGES = ("sweep@smoke-k_sweep-10", "rescaled@smoke-sensitivity-0.5")
+# What is shown of them, of each level.
+COMPLETE = {"cell": 3, "seed": 6}
+
 
 def client(address):
     from mlflow import MlflowClient

@@ -155,7 +155,7 @@ def test_a_line_on_a_terminal_says_what_trains(clone):
         printed = process.communicate()[0]
     os.close(ours)
     lines = said.decode().split("\r\x1b[K")
-    assert [line for line in lines if re.match(r"\[\d/\d\] k_sweep, K = \d+, run [1-4]/4", line)], lines
+    assert [line for line in lines if re.match(r"\[\d/\d\] k_sweep, K = \d+, run [1-4] of at most 4", line)], lines
     assert all(len(line) < 80 for line in lines if line.startswith("["))
     assert "Running stage 'sweep@smoke-k_sweep-100'" in printed
     assert "\x1b" not in printed

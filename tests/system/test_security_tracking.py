@@ -44,10 +44,8 @@ def clone(tmp_path_factory):
         YAML(typ="safe").dump({"stages": {"sweep@smoke-k_sweep-10": {"outs": [{"md5": "0"}]}}}, lock)
     row = {"run": 0, "outcome": "fitted", "steps": 3} | dict.fromkeys(ACCURACIES, 0.5)
     pd.DataFrame([row]).to_csv(cell / "runs.csv", index=False)
-    curves = {"run": [0, 0], "step": [0, 3]} | dict.fromkeys(
-        ("network_test_accuracy", "network_validation_accuracy"), 0.5
-    )
-    pd.DataFrame(curves).to_csv(cell / "curves.csv")
+    recorded = {f"network_{split}_accuracy": [0.1, 0.5] for split in ("test", "validation")}
+    pd.DataFrame({"run": [0, 0], "step": [0, 3]} | recorded).to_csv(cell / "curves.csv")
     net = {"name": "mlp", "width": 3, "depth": 1, "initialisation": "he_normal"}
     net |= {"input_shape": shape, "num_classes": 10}
     with jax.enable_x64(False):

@@ -1,4 +1,4 @@
-"""MLflow as a view of DVC's outputs: with its own database, and with a real server that can fail."""
+"""MLflow as a view of DVC's outputs, with its own database."""
 
 import json
 import re
@@ -10,13 +10,10 @@ import pandas as pd
 import pytest
 
 from tests.clone import ROOT, Clone, environment
-from tests.server import Line, free_port, mlflow_server
-from tests.system.shown import client, found, levels, models, pages, shown, sync
+from tests.system.shown import COMPLETE, STAGES, client, found, levels, pages, shown, sync
 
-STAGES = ("sweep@smoke-k_sweep-10", "rescaled@smoke-sensitivity-0.5")
 CELLS = {"K = 10": "k_sweep/10", "K = 1, around: 0.5": "sensitivity/0.5/1", "K = 10, around: 0.5": "sensitivity/0.5/10"}
 PERIODS = {"K = 10": "10", "K = 1, around: 0.5": "2", "K = 10, around: 0.5": "20"}  # the steps of a phase: ηK stays
-COMPLETE = {"cell": 3, "seed": 6}
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +22,6 @@ def clone(tmp_path_factory):
     clone = Clone(tmp_path_factory.mktemp("smoke"), "smoke")
     clone.repro(*STAGES, ITERLIN_LIVE_AFTER="0")
     return clone
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with mlflow_server(tmp_path_factory.mktemp("server")) as port:
-        yield port
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +223,7 @@ def test_runs_appear_as_their_logs_grow(clone, own, word, status):
     command = [sys.executable, "-m", "iterlin_lab.mlflow.live", "K = inf", str(head["started"] - 1)]
     with subprocess.Popen(command, cwd=clone.folder, env=env, stdin=-1, stderr=-1, text=True) as watcher:
         deadline = time.monotonic() + 30
-        name = "K = inf, run 0 (live)"
+        name = "K = ∞, run 0 (live)"
         while not (run := shown(own).get(name)) or not run.data.metrics or run.info.status != "RUNNING":
             assert time.monotonic() < deadline
             time.sleep(0.3)
@@ -241,52 +232,10 @@ def test_runs_appear_as_their_logs_grow(clone, own, word, status):
         _, errors = watcher.communicate(word)
     assert (watcher.returncode, errors) == (0, "")
     runs = shown(own)  # and not one more of a name: the attempt before is gone
-    run = runs["K = inf, run 0 (live)"]
-    assert {run.info.status, runs["K = inf (live)"].info.status} == {status}
+    run = runs["K = ∞, run 0 (live)"]
+    assert {run.info.status, runs["K = ∞ (live)"].info.status} == {status}
     history = own.get_metric_history(run.info.run_id, "network/test_accuracy")
     assert [(point.step, point.value) for point in history] == [(0, 0.5), (1, 0.6)]
-    for name in ("K = inf, run 0 (live)", "K = inf (live)"):
+    for name in ("K = ∞, run 0 (live)", "K = ∞ (live)"):
         own.delete_run(runs[name].info.run_id)
     clone.run("rm", "-r", str(folder))
-
-
-def test_training_goes_on_where_no_server_answers(clone):
-    settings = {"ITERLIN_LIVE_AFTER": "0", "MLFLOW_TRACKING_URI": f"http://127.0.0.1:{free_port()}"}
-    before = clone.bytes_below("results/smoke/k_sweep/10")
-    done = clone.run("dvc", "repro", "-f", "-s", "sweep@smoke-k_sweep-10", **settings)
-    assert done.stderr.count("warning: sweep@smoke-k_sweep-10 is not shown in MLflow") == 1
-    assert clone.bytes_below("results/smoke/k_sweep/10") == before
-
-
-def test_a_server_shows_everything_too(clone, server):
-    address = f"http://127.0.0.1:{server}"
-    assert sync(clone, MLFLOW_TRACKING_URI=address) == (3, "")
-    at = client(address)
-    assert levels(at) == COMPLETE
-    cell = shown(at)["K = 10"]
-    assert {item.path for item in at.list_artifacts(cell.info.run_id, "cell")} == {"cell/curves.csv", "cell/runs.csv"}
-    assert "K = 10" in shown(at)
-    assert sync(clone, MLFLOW_TRACKING_URI=address) == (0, "")
-    assert sync(clone, "--again", MLFLOW_TRACKING_URI=address) == (0, "")
-
-
-@pytest.mark.parametrize("answers", [0, 30, 61])
-def test_a_server_that_stops_answering_is_one_warning_and_nothing_is_doubled_later(clone, server, answers):
-    with Line(server) as line:
-        at = client(f"http://127.0.0.1:{server}")
-        for run in found(at):
-            at.delete_run(run.info.run_id)
-        for model in models(at):
-            at.delete_logged_model(model.model_id)
-        line.answers = answers
-        start = time.monotonic()
-        new, error = sync(clone, "--again", MLFLOW_TRACKING_URI=line.address, MLFLOW_HTTP_REQUEST_TIMEOUT="2")
-        assert time.monotonic() - start < 60  # MLflow's own patience is many minutes
-        assert new < 3
-        assert re.fullmatch(
-            f"warning: MLflow at {line.address} does not show everything. Try `iterlin sync` later .*\n", error
-        )
-        line.answers = sys.maxsize
-        assert sync(clone, MLFLOW_TRACKING_URI=line.address) == (3 - new, "")
-        assert levels(at) == COMPLETE
-        line.shutdown()

@@ -17,7 +17,7 @@ from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.jobs import reproduce
 from iterlin_lab.dvc.status import status
 from iterlin_lab.experiments import chosen
-from iterlin_lab.planning.plan import in_units, make_plan
+from iterlin_lab.planning.plan import hours_by_stage, in_units, make_plan
 from iterlin_lab.runs.workers import num_workers
 
 SHARE = 1.5  # of the time that the plan has as an upper bound, on a machine of another kind
@@ -53,7 +53,7 @@ class Plan:
     @cached_property
     def hours(self) -> dict[Task, float]:
         """Of the processors of this machine, likely."""
-        stages = {stage: row["hours"] / len(row["cells"]) for row in self._rows for stage in row["cells"]}
+        stages = hours_by_stage(self._rows)
         held = Counter(task.stage for task in self._found if not task.after)
         return {
             task: stages[task.stage] / held[task.stage]

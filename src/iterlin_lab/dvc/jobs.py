@@ -2,7 +2,6 @@
 
 import re
 import sys
-import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
@@ -99,7 +98,7 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shar
     stages = sorted(last_first, key=lambda stage: -len(waiting[stage]))
     sorter: TopologicalSorter[str] = TopologicalSorter(reads)
     sorter.prepare()
-    ready, running, begun, ran, failed, ended = [], {}, {}, [], [], []
+    ready, running, ran, failed, ended = [], {}, [], [], []
     progress = _progress(scale, reads)
     with ThreadPoolExecutor(jobs) as pool:
         while True:
@@ -108,11 +107,10 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shar
                 share = max(1, workers // min(jobs, len(ready) + len(running)))
                 stage = ready.pop(0)
                 running[pool.submit(_run, dvc, stage, ITERLIN_WORKERS=str(share))] = stage
-                begun[stage] = time.time()
             if not running:
                 break
             if progress:
-                progress.show({stage: begun[stage] for stage in running.values()}, ended)
+                progress.show(running.values(), ended)
             for future in wait(running, LOOK if progress else None, FIRST_COMPLETED).done:
                 stage, done = running.pop(future), future.result()
                 ended.append(stage)

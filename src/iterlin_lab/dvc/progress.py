@@ -22,15 +22,14 @@ class Progress:
         self._runs = {stage: row.runs for row in rows for stage in row.stages}
         hours = measured_hours(scale)
         self._hours = {stage: hours[stage] for stage in stages if stage in hours}
-        self._begun = time.time()
         self._number = len(stages)
+        self._begun = time.time()
+        self._since: dict[str, float] = {}  # when each stage was first seen to run
 
-    def show(self, running: Mapping[str, float], ended: Collection[str]) -> None:
+    def show(self, running: Collection[str], ended: Collection[str]) -> None:
         """Put in the place of the line as much of what is to be said as fits."""
-        text, width = (
-            f"[{len(ended)}/{self._number}] {self.line(running, ended)}",
-            shutil.get_terminal_size().columns - 1,
-        )
+        text = f"[{len(ended)}/{self._number}] {self.line(running, ended)}"
+        width = shutil.get_terminal_size().columns - 1
         self.clear()
         print(text if len(text) <= width else f"{text[: width - 1]}…", end="", file=sys.stderr, flush=True)
 
@@ -38,9 +37,9 @@ class Progress:
         """Take the line away, before another one is printed."""
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
-    def line(self, running: Mapping[str, float], ended: Collection[str]) -> str:
-        """What is to be said of stages that run since these times, where others have ended."""
-        found = {stage: list(logs(stage, since)) for stage, since in running.items()}
+    def line(self, running: Collection[str], ended: Collection[str]) -> str:
+        """What is to be said of stages that run, where others have ended."""
+        found = {stage: list(logs(stage, self._since.setdefault(stage, time.time()))) for stage in running}
         parts = [self._label(stage) + self._far(stage, found[stage]) for stage in running]
         shares = dict.fromkeys(ended, 1.0) | {stage: self._share(stage, found[stage]) for stage in running}
         return "; ".join(parts) + self._left(shares)
@@ -49,13 +48,13 @@ class Progress:
         return self._labels.get(stage, stage.partition("@")[0])
 
     def _far(self, stage: str, found: list[Log]) -> str:
-        """Which of its runs trains, and the step of its last record."""
+        """Which run it trains, and the step of its last record; runs that are kept from before are not among these."""
         if not found or stage not in self._runs:
             return ""
         steps = [log.records[-1]["step"] for log in found if log.records and not log.trained]
         number = min(len(found), self._runs[stage])
         step = f", step {number_text(float(f'{max(steps):.2g}'))}" if steps else ""
-        return f", run {number}/{self._runs[stage]}{step}"
+        return f", run {number} of at most {self._runs[stage]}{step}"
 
     def _share(self, stage: str, found: list[Log]) -> float:
         return sum(log.trained for log in found) / self._runs.get(stage, 1)

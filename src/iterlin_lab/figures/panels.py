@@ -40,10 +40,3 @@ def dimension_colours(dimensions: pd.Series) -> dict[int, Any]:
     """A colour for every input dimension d: cividis over their order, apart from the colours of K and λ."""
     found = sorted(set(dimensions))
     return dict(zip(found, mpl.colormaps["cividis"](np.linspace(0, 0.9, len(found))), strict=True))
-
-
-def power_of_ten(value: float) -> str:
-    """A power of ten as such, in mathematical notation; of another number the digits."""
-    if value == 0 or not np.log10(value).is_integer():
-        return f"{value:g}"
-    return f"$10^{{{round(np.log10(value))}}}$"

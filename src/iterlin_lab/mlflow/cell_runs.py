@@ -1,6 +1,7 @@
 """The run of a cell, and in it one for every seed."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import pandas as pd
 from mlflow.entities import Dataset, DatasetInput, InputTag
 
 from iterlin_lab.mlflow.cells import Cell
-from iterlin_lab.mlflow.metrics import cell_summary, colour_of, curve, scalars, seed_summary, size_of
+from iterlin_lab.mlflow.metrics import cell_summary, colour_of, curve, log10_of, scalars, seed_summary
 from iterlin_lab.mlflow.models import log_networks
 from iterlin_lab.mlflow.provenance import provenance
 from iterlin_lab.mlflow.store import Store, Version
@@ -52,9 +53,8 @@ def show_cell(store: Store, cell: Cell) -> bool:
     run = store.create(cell.name, common | machine | {"level": "cell", "present": "yes"}, start)
     store.log(run, params={"runs": len(runs)} | cell.params)
     store.client.log_inputs(run, [shown.data])
-    images = np.load(cell.data, allow_pickle=False)["images"][:2].astype(np.float32)
-    model = log_networks(store, run, cell, images, version.tags)
-    summary = size_of(cell.params) | cell_summary(runs, mean) | _mean_times(trained)
+    model = log_networks(store, run, cell, _examples(cell.data), version.tags)
+    summary = log10_of(cell.params) | cell_summary(runs, mean) | _mean_times(trained)
     store.log(run, [*scalars(summary, end, model), *curve(mean, "_mean", end)])
     for name in ("runs.csv", "curves.csv"):
         store.client.log_artifact(run, str(cell.path / name), "cell")
@@ -70,7 +70,7 @@ def _show_seed(shown: _Shown, parent: str, row: dict, own: pd.DataFrame, trained
     store, cell = shown.store, shown.cell
     tags = shown.tags | {"level": "seed", "outcome": row["outcome"]} | (trained.machine if trained else {})
     run = store.create(f"{cell.name}, run {row['run']}", tags, trained.start if trained else None, parent)
-    numbers = size_of(cell.params) | seed_summary(row) | (trained.metrics() if trained else {})
+    numbers = log10_of(cell.params) | seed_summary(row) | (trained.metrics() if trained else {})
     times = trained.times if trained and len(trained.times) == len(own) else None
     drawn = own.filter(items=["step", *CURVES])
     metrics = [*scalars(numbers, trained.end if trained else None), *curve(drawn, "", times)]
@@ -91,6 +91,12 @@ def _dataset(data: Path) -> DatasetInput:
     source = json.dumps({"description": card["source"], "licence": card["licence"]})
     dataset = Dataset(card["name"], digest(data), "description", source, profile=json.dumps(profile))
     return DatasetInput(dataset, [InputTag("mlflow.data.context", "training")])
+
+
+@cache
+def _examples(data: Path) -> np.ndarray:
+    """Two images to try a model on; the file is read whole."""
+    return np.load(data, allow_pickle=False)["images"][:2].astype(np.float32)
 
 
 def digest(data: Path) -> str:

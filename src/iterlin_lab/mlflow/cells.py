@@ -58,8 +58,7 @@ def _listed(scale: Any, hashes: dict[str, str]) -> Iterator[Cell]:
     for experiment in chosen(scale):
         data = experiment.data(scale)
         for stage, path, title, (recipe, *_) in experiment.cells(scale):
-            name = typeset(title).replace("K = inf", "K = ∞")
-            yield Cell(experiment, stage, hashes.get(stage, ""), path, name, _described(recipe), data)
+            yield Cell(experiment, stage, hashes.get(stage, ""), path, typeset(title), _described(recipe), data)
 
 
 def _described(recipe: Recipe) -> dict[str, Any]:

@@ -6,10 +6,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.mlflow import place
+from iterlin_lab.report.names import typeset
 from iterlin_lab.runs.runlog import NAME, read
 from iterlin_lab.runs.store import SCRATCH, TRAINING
 
@@ -32,11 +35,17 @@ def logs(stage: str, since: float) -> Iterator[Log]:
     found = []
     for path in [*TRAINING.glob(f"*/*/{NAME}"), *SCRATCH.glob(f"*/{NAME}")]:
         try:
-            if path.stat().st_mtime >= since:
-                found.append(Log(path.is_relative_to(SCRATCH), *read(path.parent)))
+            if (changed := path.stat().st_mtime) >= since:
+                found.append(Log(path.is_relative_to(SCRATCH), *_read(path.parent, changed)))
         except (FileNotFoundError, ValueError):  # it was moved this moment, or has no line yet: the next look finds it
             continue
     yield from sorted((log for log in found if log.head["stage"] == stage), key=lambda log: log.head["started"])
+
+
+@lru_cache(maxsize=1024)
+def _read(folder: Path, changed: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The log as it was after a change; most logs are looked at many times after their last."""
+    return read(folder)
 
 
 class LiveRun:
@@ -48,14 +57,14 @@ class LiveRun:
     def __init__(self, stage: str, name: str, since: float):
         from iterlin_lab.mlflow.pages import page  # mlflow takes seconds to import
 
-        self._stage, self._since, self._name = stage, since, name
+        self._stage, self._since, self._name = stage, since, typeset(name)
         self._tags = {"level": "live", "stage": stage}
         self._shown: dict[str, tuple[str, int]] = {}  # by log, its run in MLflow, and how many records are there
         scale, experiment = stage.partition("@")[2].split("-")[:2]
         with place.alone():
             self._store = page(scale, EXPERIMENTS[experiment])
             self._store.clear(self._tags)  # what an attempt before has left
-            self._run = self._store.create(f"{name} (live)", self._tags, since)
+            self._run = self._store.create(f"{self._name} (live)", self._tags, since)
             place.forget()  # so that `sync` looks, and takes this run away
 
     def update(self) -> None:

@@ -48,7 +48,7 @@ def readable(column: str) -> str:
     return f"linearisation/{column.removeprefix('linearisation_')}"
 
 
-def size_of(params: Mapping[str, object]) -> dict[str, float]:
+def log10_of(params: Mapping[str, object]) -> dict[str, float]:
     """K as a number that MLflow can sort and draw by, where it is one."""
     K = str(params["K"])
     return {"log10_K": math.log10(int(K))} if K.isdigit() else {}

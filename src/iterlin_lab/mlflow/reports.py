@@ -23,7 +23,7 @@ def show_report(results: Results, pages: Mapping[str, Store]) -> None:
     """Show the report, and on the page of each experiment its figures and claims."""
     scale, layout = results.scale, Layout(results.scale.name)
     claims = json.loads(layout.evidence.read_text())
-    for experiment in reversed(chosen(scale)):  # MLflow's list begins with the last
+    for experiment in chosen(scale):
         own = {name: claim for name, claim in claims.items() if name.rpartition("-")[0] in experiment.ids}
         describe(pages[experiment.name], experiment, own.values())
         figures = [path for name in experiment.figures if (path := layout.figures / f"{name}.png").exists()]

@@ -21,7 +21,7 @@ def show(results: Results) -> Iterator[Cell]:
         known[what] = lacks[what]
         place.remember(known)
 
-    # MLflow's list begins with the last, the report with the first.
+    # MLflow lists first what was made last.
     pages = {experiment.name: page(scale.name, experiment) for experiment in reversed(chosen(scale))}
     for cell in results.cells:
         if str(cell.path) in lacks:

@@ -88,7 +88,8 @@ class Store:
                 self.client.delete_tag(run_id, PARENT)
 
     def _versions(self, tags: Mapping[str, str]) -> list[Run]:
-        return [run for run in self.find(tags) if "present" in run.data.tags]
+        """The runs with these tags that stand for all that a path has, and are no parts of others."""
+        return list(self.client.search_runs([self.experiment_id], f"{_query(tags)} AND tags.present != ''"))
 
     def create(self, name: str, tags: Mapping[str, str], start: float | None = None, parent: str | None = None) -> str:
         """A new run, which began at `start` in seconds since 1970, or begins now."""

@@ -113,9 +113,9 @@ def cells_of(scale: Any) -> list[str]:
 
 
 def make_plan(scale: Any) -> list[dict[str, Any]]:
-    """A row a stage, with its likely hours, and `most`, which runs take that never fit their training set.
+    """A row a stage. Its hours are those of a processor, where runs at once take as long as one after another.
 
-    They are hours of a processor, where runs at once take as long as one after another.
+    At most they are what runs take that never fit their training set.
     """
     need, rows = _need(scale), []
     limit_workers(scale)
@@ -123,14 +123,12 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
         cost, costs = row.cost, _estimate(scale, row.net)
         side_by_side = min(row.groups, num_workers(scale.threads))
         runs = math.ceil(row.groups / side_by_side) * cost.at_once
-        hours = _run(row, costs).times(runs).plus(START).times(len(row.stages) / 3600)
         rows.append(
             {
                 "stage": row.label,
                 "cells": row.stages,
                 "runs": row.runs,
-                "hours": hours.likely,
-                "most": hours.most,
+                "hours": _run(row, costs).times(runs).plus(START).times(len(row.stages) / 3600),
                 # Other stages take the processors that this one leaves.
                 "memory": num_workers(scale.threads) * need.group(cost.at_once),
                 "disk": COPIES * len(row.stages) * row.runs * 4 * costs["num_params"],
@@ -152,28 +150,40 @@ def measured_hours(scale: Any) -> dict[str, float]:
     """The hours of each stage that trains, by the plan; none of them while anything is not measured on this machine."""
     measured = known(scale) is not None and all(_measurement(scale, row.net).exists() for row in work(scale))
     rows = make_plan(scale) if measured else []
-    return {stage: row["hours"] / len(row["cells"]) for row in rows for stage in row["cells"]}
+    return hours_by_stage(rows)
 
 
-def hours(rows: list[dict[str, Any]], which: str = "hours") -> float:
-    """The hours of a whole plan: the likely ones, or `most`."""
-    return sum(row[which] for row in rows)
+def hours_by_stage(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """The likely hours of every stage of a plan."""
+    return {stage: row["hours"].likely / len(row["cells"]) for row in rows for stage in row["cells"]}
+
+
+def hours(rows: list[dict[str, Any]]) -> Bounds:
+    """The hours of a whole plan."""
+    return Bounds.sum(row["hours"] for row in rows)
 
 
 def table(rows: list[dict[str, Any]], left_out: list[str]) -> str:
     """The plan as text, and what is not in it."""
     from tabulate import tabulate
 
-    lines = []
-    for row in rows:
-        times = in_units(row["hours"]), in_units(row["most"])
-        lines.append((row["stage"], len(row["cells"]), row["runs"], *times, size(row["memory"]), size(row["disk"])))
-    memory, disk = max((row["memory"] for row in rows), default=0), sum(row["disk"] for row in rows)
-    times = in_units(hours(rows)), in_units(hours(rows, "most"))
-    lines.append(("all", sum(len(row["cells"]) for row in rows), "", *times, size(memory), size(disk)))
+    total = {
+        "stage": "all",
+        "cells": [cell for row in rows for cell in row["cells"]],
+        "runs": "",
+        "hours": hours(rows),
+        "memory": max((row["memory"] for row in rows), default=0),
+        "disk": sum(row["disk"] for row in rows),
+    }
+    lines = [_line(row) for row in [*rows, total]]
     names = ("stage", "cells", "runs a cell", "likely", "at most", "memory", "disk")
     drawn = tabulate(lines, names, colalign=("left", *("right",) * 6), disable_numparse=True)
     return f"{drawn}\nNot estimated: {', '.join(left_out) or 'nothing'}"
+
+
+def _line(row: dict[str, Any]) -> tuple[Any, ...]:
+    needed = size(row["memory"]), size(row["disk"])
+    return row["stage"], len(row["cells"]), row["runs"], *map(in_units, row["hours"]), *needed
 
 
 def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -184,7 +194,7 @@ def pending(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return rows
     left = [{**row, "cells": [cell for cell in row["cells"] if cell in changed]} for row in rows]
     return [
-        row | {which: row[which] * len(row["cells"]) / len(old["cells"]) for which in ("hours", "most")}
+        row | {"hours": row["hours"].times(len(row["cells"]) / len(old["cells"]))}
         for row, old in zip(left, rows, strict=True)
         if row["cells"]
     ]

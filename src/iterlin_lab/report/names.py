@@ -17,20 +17,23 @@ SYMBOLS = {
     "tolerance": "β",
 }
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Code and where links lead, which stay as they are; a power; a minus sign.
+# Code and where links lead, which stay as they are; a power; an infinite K; a minus sign.
 WRITTEN = re.compile(
-    r"`[^`]*`|\]\([^)]*\)|(?<![\w.])(?P<factor>\d+(?:\.\d+)?)e(?P<power>[+-]?\d+)(?!\w)|(?<![^\s\[(])(?P<minus>-)(?=\d)"
+    r"`[^`]*`|\]\([^)]*\)|(?<![\w.])(?P<factor>\d+(?:\.\d+)?)e(?P<power>[+-]?\d+)(?!\w)"
+    r"|(?<=K = )(?P<infinite>inf)\b|(?<![^\s\[(])(?P<minus>-)(?=\d)"
 )
 
 
 def typeset(text: str) -> str:
-    """Markdown with powers of ten as `3·10⁻⁵` and with minus signs, outside of code and links."""
+    """Markdown with powers of ten as `3·10⁻⁵`, with `K = ∞` and with minus signs, outside of code and links."""
     return WRITTEN.sub(_typeset, text)
 
 
 def _typeset(found: re.Match[str]) -> str:
     if found["minus"]:
         return "−"
+    if found["infinite"]:
+        return "∞"
     if not found["factor"]:
         return found[0]
     power = f"10{str(int(found['power'])).translate(SUPERSCRIPTS)}"

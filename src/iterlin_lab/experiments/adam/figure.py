@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.panels import band, grouped, power_of_ten
+from iterlin_lab.figures.panels import band, grouped
 from iterlin_lab.figures.style import colour, percent
-from iterlin_lab.report.names import named
+from iterlin_lab.report.names import named, number_text
 
 METHODS = {  # in legends and on axes
     "gradient": ("gradient flow of E-SWEEP", "flow"),
@@ -72,7 +72,7 @@ def _ends(axes: Axes, table: pd.DataFrame) -> None:
         mean, low, high = (row[f"network_final_{part}"] for part in ("mean", "low", "high"))
         axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=_colour(K, tolerance), capsize=2.5)
         period = "K = 1" if K == 1 else "K ≫ 1"
-        labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else power_of_ten(tolerance))
+        labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else number_text(tolerance))
     axes.set_xticks(range(len(rows)), labels, fontsize=7)
     axes.set_xlim(-0.5, len(rows) - 0.5)
     axes.set_xlabel("tolerance β, lazy problems solved better →", loc="right")

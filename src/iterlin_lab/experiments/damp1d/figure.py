@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from iterlin_lab.data.quintic import quintic
 from iterlin_lab.experiments.damp1d.depths import deepest
-from iterlin_lab.figures.panels import power_of_ten
 from iterlin_lab.figures.style import damping_colour
+from iterlin_lab.report.names import named, number_text
 
 Tables = Mapping[str, pd.DataFrame]
 WAY = ["damping", "step_size"]  # to damp
@@ -75,7 +75,7 @@ def functions(tables: Tables) -> Figure:
         x = np.sort(of_damping["x"].unique())
         axes.plot(x, quintic(x), **TARGET)
         axes.plot(points["x"], points["y"], **POINTS)
-        axes.set_title(f"λ = {power_of_ten(damping)}", fontsize=9)
+        axes.set_title(named(damping=damping), fontsize=9)
         axes.set_xlabel("x")
         axes.set_ylim(-14, 12)
     panels[0][0].set_ylabel("f(x)")
@@ -83,7 +83,7 @@ def functions(tables: Tables) -> Figure:
 
 
 def _label(damping: float, step_size: float) -> str:
-    return power_of_ten(damping) if step_size == 1 else f"α={step_size:g}"
+    return number_text(damping) if step_size == 1 else f"α={step_size:g}"
 
 
 def _roughness_of_target(tables: Tables) -> float:

@@ -1,6 +1,7 @@
 """The figures of E-STABLE."""
 
 from collections.abc import Mapping
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,7 +54,7 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.4), sharey=True)
     for axes, rate in zip(panels, rates, strict=True):
         found = grouped(curves[curves["learning_rate"] == rate], ["method", "K"])
-        for ((method, K), curve), marker in zip(found, MARKERS, strict=False):
+        for ((method, K), curve), marker in zip(found, cycle(MARKERS), strict=False):
             style = {"color": colour(K), "marker": marker, "markevery": 5} if method == "gd" else OF_SGD
             name = label(K) if method == "gd" else "SGD, per step"
             band(axes, curve["step"], curve, "network_test_accuracy", label=name, **style)
