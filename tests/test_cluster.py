@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -93,6 +94,8 @@ def test_an_experiment_has_what_all_have_but_for_its_own(tmp_path):
         ("processors: 0", "processors: Input should be greater than or equal to 1, got 0"),
         ("time: '90'", "time: String should match pattern"),
         ("experiments: {xor: {memory: 3 GB}}", "experiments.xor.memory: String should match pattern"),
+        ("{remote: s, processes: 2}", "processes must be 1 with a remote: several that compute a run share the folder"),
+        ("{remote: s, experiments: {adam: {processes: 2}}}", "processes must be 1 with a remote"),
         ("experiments: {exor: {}}", "experiments: there is no 'exor', but k_sweep, "),
         ("a: [", "is not valid YAML"),
     ],
@@ -131,6 +134,22 @@ def test_a_script_asks_for_what_is_set_and_bash_accepts_it_in_any_folder(tmp_pat
     assert "module load 'my module'\n" in text
     assert "env A=1 " in text
     assert subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
+
+
+def test_processes_that_share_a_run_start_together(tmp_path, monkeypatch):
+    scale = PRESETS["smoke"].model_copy(update={"devices": 4})
+    found = [task for task in tasks(scale) if task.experiment in ("k_sweep", "xor")]
+    planned = plan(scale, found, monkeypatch)
+    (first, second), _ = submit.planned_arrays(scale, site("processes: 2", tmp_path), found, planned, largest=7)
+    sweep, tables = (script(array, scale) for array in sorted((first, second), key=lambda array: -len(array.tasks)))
+    assert "#SBATCH --ntasks=2\n" in sweep
+    assert f"\nITERLIN_PROCESSES=2 srun --kill-on-bad-exit=1 --cpus-per-task=1 {sys.executable} -m " in sweep
+    assert "#SBATCH --ntasks=1\n" in tables
+    assert "srun" not in tables
+    with pytest.raises(
+        SystemExit, match=r"^cluster\.yaml: processes: 3 cannot have equal shares of the 4 devices of a run, which "
+    ):
+        submit.planned_arrays(scale, site("processes: 3", tmp_path), found, planned, largest=7)
 
 
 def test_an_array_is_read_as_it_was_written(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from iterlin._devices import from_first, is_first
 from iterlin._fingerprint import as_numbers, is_key
 from iterlin._progress import Progress
 from iterlin._state import State
@@ -26,6 +27,8 @@ LAST, BEFORE = "checkpoint", "checkpoint-before"
 class FileCheckpoints:
     """The progress of the runs of one call, in a folder that they have for themselves, which is made if need be.
 
+    On several hosts the first process alone writes and reads it, and the others go on from where that does.
+
     **Arguments**: `interval` is the least number of seconds between two checkpoints.
     """
 
@@ -35,18 +38,24 @@ class FileCheckpoints:
 
     def restore(self, like: State) -> Progress | None:
         """The last progress that is whole. What is damaged is said, and passed over."""
+        content = from_first(self._whole() if is_first() else b"")
+        return _progress(content, like) if content else None
+
+    def _whole(self) -> bytes:
         for name in (LAST, BEFORE):
             path = self._folder / name
             try:
-                return _progress(_checked(path), like)
+                return _checked(path)
             except FileNotFoundError:
                 continue
             except ValueError as error:
                 print(f"warning: {path}: {error}: going on from an earlier state", file=sys.stderr, flush=True)
-        return None
+        return b""
 
     def save(self, progress: Progress) -> None:
         """Whole or not at all, even if the power fails."""
+        if not is_first():
+            return
         self._folder.mkdir(parents=True, exist_ok=True)
         content = _content(progress)
         last, before, new = (self._folder / name for name in (LAST, BEFORE, "new"))

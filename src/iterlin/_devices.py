@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.multihost_utils import process_allgather
+from jax.experimental.multihost_utils import broadcast_one_to_all, process_allgather
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, PyTree
 
@@ -84,6 +84,20 @@ def gathered(array: Array) -> np.ndarray:
     """All of an array in numpy, on every host, also where it is spread over devices of several hosts."""
     here = array.is_fully_addressable or array.is_fully_replicated
     return np.asarray(array if here else process_allgather(array, tiled=True))
+
+
+def is_first() -> bool:
+    """Whether this is the first process of a run on several hosts, or the only one."""
+    return jax.process_index() == 0
+
+
+def from_first(content: bytes) -> bytes:
+    """What the first process gives, in all processes of a run on several hosts."""
+    if jax.process_count() == 1:
+        return content
+    length = int(broadcast_one_to_all(np.int32(len(content))))
+    given = np.frombuffer(content.ljust(length)[:length], np.uint8)
+    return np.asarray(broadcast_one_to_all(given)).tobytes()
 
 
 def num_devices() -> int:

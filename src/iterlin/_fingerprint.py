@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from iterlin._devices import gathered
+
 
 def fingerprint(*parts: Any) -> str:
     """A digest of trees of modules, arrays, plain values and functions, which is the same in every process.
@@ -36,7 +38,7 @@ def as_numbers(value: Any) -> Any:
 def _written(value: Any, seen: set[int]) -> Iterator[bytes]:
     value = as_numbers(value)
     if isinstance(value, jax.Array | np.ndarray | np.generic):
-        array = np.asarray(value)
+        array = gathered(value) if isinstance(value, jax.Array) else np.asarray(value)
         yield f"{array.dtype} {array.shape}".encode() + array.tobytes()
     elif value is None or isinstance(value, bool | int | float | complex | str | bytes):
         yield repr(value).encode()

@@ -1,9 +1,11 @@
 """What is kept of runs while they train, so that another process can go on where one was stopped."""
 
+import struct
 import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from iterlin._devices import from_first
 from iterlin._schedules import forever
 from iterlin._state import State
 
@@ -35,6 +37,12 @@ class Checkpoints(Protocol):
         ...
 
 
+def _clock() -> float:
+    """Seconds. On several hosts they are those of the first process, for all have to pause at once."""
+    (seconds,) = struct.unpack("d", from_first(struct.pack("d", time.monotonic())))
+    return seconds
+
+
 class Keeper:
     """Says how long to train between two looks at the clock, and keeps the progress when it is time."""
 
@@ -44,7 +52,7 @@ class Keeper:
     def __init__(self, checkpoints: Checkpoints | None):
         self._checkpoints = checkpoints
         self._budget = self.SMALLEST
-        self._looked = time.monotonic()
+        self._looked = _clock() if checkpoints else 0.0
         self._next = self._looked + (checkpoints.interval if checkpoints else 0)
 
     @property
@@ -69,11 +77,11 @@ class Keeper:
         """After a pause or a record: no byte of a result depends on what happens here."""
         if self._checkpoints is None:
             return
-        now = time.monotonic()
+        now = _clock()
         affordable = self._budget * (self._checkpoints.interval / 4) / max(now - self._looked, 1e-9)
         self._budget = int(max(self.SMALLEST, min(affordable, 4 * self._budget, forever() // 4)))
         if now >= self._next:
             self._checkpoints.save(progress())
-            took = time.monotonic() - now
+            took = _clock() - now
             self._next = now + took + max(self._checkpoints.interval, took / self.SHARE)
-        self._looked = time.monotonic()
+        self._looked = _clock()

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from iterlin_lab.cluster.arrays import ARRAYS, read
@@ -109,6 +110,31 @@ def test_one_run_on_two_nodes_ends_as_on_one(site, tmp_path):
     alone = run_in(ROOT, *hosts, "1", "0").stdout
     site("srun", "--nodes=2", "--ntasks-per-node=1", f"--chdir={ROOT}", f"--output={tmp_path}/%t", *hosts)
     require_alike(alone, *((tmp_path / task).read_text() for task in "01"))
+
+
+def test_runs_on_two_nodes_are_kept_once_and_go_on(site, tmp_path):
+    clone, alone = (Clone(tmp_path / name, "smoke", "tgn_baseline") for name in ("cluster", "alone"))
+    for one in (clone, alone):
+        one.edit("tolerance: 0.1}, num_steps: 300, records", "tolerance: 0.1}, num_steps: 2000, records")
+        one.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
+        one.edit("devices: 1          #", "devices: 2          #")
+    address = f"env JAX_COORDINATOR_ADDRESS=127.0.0.1:{free_port()}"  # these nodes have no names in the network
+    (clone.folder / "cluster.yaml").write_text(f"processes: 2\ncontainer: {address}\nmemory: 1500M\n")
+    clone.run("iterlin", "submit", **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
+    job, _ = site.running(seconds=15)
+    site("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)  # as SLURM before the time is up
+    alone.run("iterlin", "repro", "tgn_baseline")  # its processor counts as two devices
+    site.wait_for("")
+    kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
+    assert len(kept) == 2
+    clone.run("iterlin", "repro", "tgn_baseline")
+    assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
+    (log,) = clone.folder.glob(".cache/cluster/*/0.log")
+    for node in ("n1", "n2"):
+        assert log.read_text().count(f"TGN on {node}\n") == 2  # begun again
+    found, expected = (pd.read_csv(one.folder / "results/smoke/tgn_baseline/tgn/curves.csv") for one in (clone, alone))
+    assert len(found) > 20
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
 
 
 def long(folder: Path, *others: str) -> Clone:

@@ -14,6 +14,7 @@ from iterlin_lab.cluster.settings import Resources
 from iterlin_lab.cluster.tasks import Task
 from iterlin_lab.files import whole_folder
 from iterlin_lab.runs.store import LIBRARIES, key_of, versions
+from iterlin_lab.runs.workers import PROCESSES
 
 ARRAYS = Path(".cache/cluster")
 TASKS, SCRIPT = "tasks.json", "job.sh"
@@ -84,6 +85,7 @@ def script(array: Array, scale: Any, source: Source | None = None) -> str:
         "output": log,
         "open-mode": "append",
         "signal": f"B:USR1@{NOTICE}",
+        "ntasks": asked.processes,
         "cpus-per-task": asked.processors,
         "gpus": asked.gpus,
         "time": asked.time,
@@ -93,6 +95,9 @@ def script(array: Array, scale: Any, source: Source | None = None) -> str:
     }
     lines = [f"--{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     python = f"{asked.container or ''} {asked.python or sys.executable}".strip()
+    if asked.processes > 1:
+        together = f"{PROCESSES}={asked.processes} srun --kill-on-bad-exit=1 --cpus-per-task={asked.processors}"
+        python = f"{together} {python}"
     words = ["visit", source.remote, str(there)] if source else ["node", str(folder)]
     clone = CLONE_TEXT.format(address=shlex.quote(source.address), commit=source.commit, folder=there) if source else ""
     return SCRIPT_TEXT.format(

@@ -10,7 +10,7 @@ from iterlin_lab.cluster.arrays import ENDED, REASON, read, require_libraries
 from iterlin_lab.cluster.tasks import do
 from iterlin_lab.config import scale_of
 from iterlin_lab.runs.stopping import explain_failures, stop_with_a_word
-from iterlin_lab.runs.workers import prepare_jax
+from iterlin_lab.runs.workers import num_processes, prepare_jax
 
 
 def main() -> None:
@@ -24,7 +24,9 @@ def run(folder: Path, number: int, first: Callable[[], None] = lambda: None) -> 
     scale, task = scale_of(settings), tasks[number]
     stop_with_a_word(task.title, first)
     explain_failures(task.title)
-    if processors := os.environ.get("SLURM_CPUS_PER_TASK"):
+    if num_processes() > 1:
+        os.environ["ITERLIN_WORKERS"] = "1"  # a run has all of them
+    elif processors := os.environ.get("SLURM_CPUS_PER_TASK"):
         os.environ["ITERLIN_WORKERS"] = str(max(1, int(processors) // scale.threads))
     prepare_jax(scale)
     print(f"{task.title} on {os.environ.get('SLURMD_NODENAME', 'this machine')}", flush=True)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from iterlin_lab.config import ParamsError, error_lines, read_yaml
 from iterlin_lab.experiments import EXPERIMENTS
@@ -17,9 +17,10 @@ Line = Annotated[str, Field(pattern=r"^[^\n]+$")]
 class Resources(Strict):
     """What a job asks SLURM for. What is `None` is left to the plan (time, memory), or to the site."""
 
-    processors: Annotated[int, Field(ge=1)] | None = (
-        None  # a run takes `threads`, so that more of them train runs side by side
-    )
+    # Of each process; a run takes `threads`, so that more of them train runs side by side.
+    processors: Annotated[int, Field(ge=1)] | None = None
+    # That compute each run together, one on each accelerator or host: they share out the `devices` of params.yaml.
+    processes: Annotated[int, Field(ge=1)] = 1
     gpus: Annotated[int, Field(ge=0)] | None = None
     time: Annotated[str, Field(pattern=r"^(\d+-)?\d{1,2}:\d\d:\d\d$")] | None = None  # [days-]hours:minutes:seconds
     memory: Annotated[str, Field(pattern=r"^\d+[KMGT]$")] | None = None
@@ -40,6 +41,12 @@ class Cluster(Resources):
     remote: Line | None = None
     source: Line | None = None  # where git clones from; the `origin` of this repository by default
     experiments: dict[str, Resources] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _shares_the_folder(self) -> "Cluster":
+        if self.remote is not None and any(asked.processes > 1 for asked in (self, *self.experiments.values())):
+            raise ValueError("processes must be 1 with a remote: several that compute a run share the folder")
+        return self
 
     def of(self, experiment: str) -> Resources:
         """What the jobs of an experiment ask for."""

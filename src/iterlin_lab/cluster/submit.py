@@ -1,6 +1,7 @@
 """What is out of date and neither kept nor with SLURM, as arrays of jobs."""
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -20,7 +21,7 @@ from iterlin_lab.experiments import chosen
 from iterlin_lab.planning.plan import hours_by_stage, in_units, make_plan
 from iterlin_lab.runs.workers import num_workers
 
-SHARE = 1.5  # of the time that the plan has as an upper bound, on a machine of another kind
+SHARE = 1.5  # of the time that is likely by the plan, on a machine of another kind; what takes longer goes on later
 UNPLANNED = 2.0  # hours
 MEMORY = 2**20
 
@@ -67,12 +68,21 @@ class Plan:
         return max((row["memory"] for row in self._rows), default=0) / self._here
 
     def resources(self, task: Task, asked: Resources) -> Resources:
-        """What the task asks for, with the plan's numbers where the site says nothing."""
+        """What the task asks for, with the plan's numbers where the site says nothing.
+
+        **Raises**: `SystemExit` with one line where processes cannot share out the devices of a run.
+        """
+        if self._scale.devices % asked.processes:
+            sys.exit(
+                f"cluster.yaml: processes: {asked.processes} cannot have equal shares of the {self._scale.devices} "
+                "devices of a run, which scale.devices in params.yaml says"
+            )
         processors = asked.processors or self._scale.threads
         side_by_side = max(1, processors // self._scale.threads)
         return asked.model_copy(
             update={
                 "processors": processors,
+                "processes": 1 if task.number is None else asked.processes,  # tables have no examples to spread
                 "time": asked.time or self._time(task, side_by_side),
                 "memory": asked.memory or f"{math.ceil(side_by_side * self._memory / MEMORY)}M",
             }

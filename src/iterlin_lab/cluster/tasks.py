@@ -86,10 +86,9 @@ def reads(task: Task, scale: Any) -> list[Path]:
 
 
 def _entries(recipes: list[Recipe], data: Path) -> list[Path]:
-    from iterlin_lab.runs.training import SOLVER, code_of  # jax starts here
+    from iterlin_lab.runs.training import identity  # jax starts here
 
-    code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
-    return entries_of([recipe._asdict() | {"data": _digests(data)} for recipe in recipes], code)
+    return entries_of(*identity(recipes, _digests(data)))
 
 
 @cache

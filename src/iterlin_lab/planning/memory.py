@@ -24,6 +24,7 @@ from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import chosen
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.planning.networks import check_networks
+from iterlin_lab.planning.shares import check_shares
 from iterlin_lab.runs.form import has_dual
 from iterlin_lab.runs.memory import Need, keep, size
 from iterlin_lab.runs.recipes import Recipe
@@ -45,6 +46,7 @@ def require(scale: Any) -> Need:
     **Raises**: `SystemExit` with one line that names the key to change if it does not fit, or cannot be built.
     """
     check_networks(scale)
+    check_shares(scale)
     need = estimate_memory(scale)
     at_once, free = scale.runs_at_once, need.free()
     if scale.form == "dual" and need.dual > Dual.max_bytes:
@@ -106,14 +108,16 @@ def estimate_memory(scale: Any) -> Need:
     data = DATA_SETS[scale.data.name]
     used, stacked = solvers(scale), scale.runs_at_once > 1
     copies, besides = max(solver.copies for solver in used), max(solver.besides for solver in used)
+    memory = (jax.devices()[0].memory_stats() or {}).get("bytes_limit")
+    shares = scale.devices if memory else 1  # those that a processor is divided into have its memory
     return Need(
         process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file that splits are drawn from
         parameters=(copies + STACKED * stacked) * _bytes(model) + besides,
         # As drawn, as stacked where runs train at once, and as one array in a record.
-        data=(2 + stacked) * _bytes(splits),
-        linearisation=math.ceil(WORKING * max(step, record)) + BLOCKS * scale.threads * CACHE,
+        data=(2 + stacked) * _bytes(splits) // shares,
+        linearisation=math.ceil(WORKING * max(step, record) / shares) + BLOCKS * scale.threads * CACHE,
         dual=max(_dual_bytes(scale, model), default=0),
-        device=(jax.devices()[0].memory_stats() or {}).get("bytes_limit"),
+        device=memory,
     )
 
 

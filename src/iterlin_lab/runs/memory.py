@@ -80,7 +80,8 @@ def known(scale: Shared) -> Need | None:
 
 
 def _path(scale: Shared) -> Path:
-    what = scale.model_dump(include={"data", "net", "training", "threads", "runs_at_once", "precision", "form"})
+    parts = {"data", "net", "training", "threads", "runs_at_once", "precision", "form", "devices"}
+    what = scale.model_dump(include=parts)
     return ESTIMATES / f"memory-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
 
 

@@ -35,6 +35,7 @@ class Recipe(NamedTuple):
     augmentation: str | None = None  # of mini-batches
     snapshots: bool = False  # whether the network is kept at every record
     form: str = "primal"  # of lazy phases
+    devices: int = 1  # over which its examples are spread, in sums that round differently for another number of them
     layers: list[int] | None = None  # the numbers, from 0, of those that are trained; None trains all
     schedule: dict[str, Any] | None = None  # one that is no K, its name and its numbers
     damping_change: float | None = None  # λ is multiplied or divided by it after a phase; None keeps λ
@@ -81,6 +82,7 @@ def make_recipe(
         runs_at_once=scale.runs_at_once,
         precision=scale.precision,
         form=scale.form,
+        devices=scale.devices,
         sizes=sizes or scale.data.sizes,
         net=(net or scale.net).model_dump(),
         training=scale.training.model_dump() | steps | training,

@@ -30,12 +30,12 @@ from iterlin_lab.nets.shared.build import build_with_state
 from iterlin_lab.nets.shared.saved import save
 from iterlin_lab.runs.augment import AUGMENTATIONS
 from iterlin_lab.runs.form import Form, choose
+from iterlin_lab.runs.hosts import kept_together, mesh_of
 from iterlin_lab.runs.methods import model_of, network_of, schedule_for, trainable_of
 from iterlin_lab.runs.recipes import RESULT, SCHEDULE, Recipe
 from iterlin_lab.runs.results import snapshot
 from iterlin_lab.runs.runlog import RunLog
 from iterlin_lab.runs.splits import Split, draw_splits, read_data
-from iterlin_lab.runs.store import kept
 from iterlin_lab.runs.summary import summary
 from iterlin_lab.runs.workers import checkpoint_interval
 from iterlin_lab.settings.solvers import solver_of
@@ -100,7 +100,8 @@ def run_many(
         schedule = schedule_for(recipe, keys(recipe.seed, recipe.run, SCHEDULE)[0])
         keep = partial(_keep, folders[len(runs)], description) if recipe.snapshots else None
         damping = Switched(*recipe.damping) if isinstance(recipe.damping, tuple) else recipe.damping
-        runs.append(Run(model_of(recipe, model), splits, solver, damping, batch_key, log, keep, schedule, state=state))
+        shared = {"state": state, "mesh": mesh_of(recipe.devices)}
+        runs.append(Run(model_of(recipe, model), splits, solver, damping, batch_key, log, keep, schedule, **shared))
         descriptions.append(description)
     silent = runs[-1]._replace(on_record=lambda record: None, on_model=None)
     runs += [silent] * (first.runs_at_once - len(runs))
@@ -158,8 +159,14 @@ def run_kept(task: tuple[list[Recipe], Path]) -> list[Path]:
             (folder / "run.json").write_text(json.dumps(summary(recipe, result)))
             save(folder / "model.eqx", result.model, description, result.state.model_state)
 
+    mesh_of(recipes[0].devices)  # where processes find each other
+    return kept_together(*identity(recipes, digests(data)), compute)
+
+
+def identity(recipes: list[Recipe], data: dict[str, str]) -> tuple[list[dict], tuple[str, ...]]:
+    """What tells the results of recipes that train at once from others: their descriptions, and the code."""
     code = code_of(recipes[0].net["name"], SOLVER.format(recipes[0].solver["name"]))
-    return kept([recipe._asdict() | {"data": digests(data)} for recipe in recipes], code, compute)
+    return [recipe._asdict() | {"data": data} for recipe in recipes], code
 
 
 def max_eigenvalue(task: tuple[int, int, int, dict, dict[str, int], Path]) -> float:

@@ -21,6 +21,7 @@ from iterlin_lab.runs.stopping import begin_worker
 from iterlin_lab.settings.shared import Shared
 
 CHECKPOINT_SECONDS = "ITERLIN_CHECKPOINT_SECONDS"  # between two checkpoints; no byte of a result depends on it
+PROCESSES = "ITERLIN_PROCESSES"  # of a job that compute each run together
 Item = TypeVar("Item")
 LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import
 
@@ -32,9 +33,21 @@ def prepare_jax(scale: Shared) -> None:
     double = scale.precision == "float64"
     os.environ["JAX_ENABLE_X64"] = str(int(double))
     os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "highest" if double else scale.precision
+    if scale.devices > 1:
+        _divide_processor(scale.devices // num_processes())
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(compilation_cache()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # runs side by side share it
+
+
+def _divide_processor(devices: int) -> None:
+    """A processor counts as so many devices, where there is no accelerator.
+
+    What submits a job may have set another number before.
+    """
+    flag = "--xla_force_host_platform_device_count="
+    flags = [word for word in os.environ.get("XLA_FLAGS", "").split() if not word.startswith(flag)]
+    os.environ["XLA_FLAGS"] = " ".join([*flags, f"{flag}{devices}"])
 
 
 def compilation_cache() -> Path:
@@ -52,6 +65,11 @@ def compilation_cache() -> Path:
     if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         sys.exit(f"{folder} may be written by other users, who could run code through it: remove it")
     return folder
+
+
+def num_processes() -> int:
+    """The processes of a job that compute each run together, one on each host or accelerator."""
+    return whole_number(PROCESSES, 1)
 
 
 def num_workers(threads: int) -> int:

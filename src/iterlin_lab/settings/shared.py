@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.nets import AnyNetwork
-from iterlin_lab.settings.base import Count, Name, PerDecade, Positive, Runs, Seed, Strict, Threads
+from iterlin_lab.settings.base import Count, Devices, Name, PerDecade, Positive, Runs, Seed, Strict, Threads
 
 
 def _data_name(name: str) -> str:
@@ -82,6 +82,7 @@ class Shared(Strict):
     name: Name
     threads: Threads
     runs_at_once: Runs
+    devices: Devices
     precision: Literal["float64", "float32", "tensorfloat32", "bfloat16"]
     form: Literal["primal", "dual", "auto"]
     seed: Seed
@@ -95,4 +96,6 @@ class Shared(Strict):
         require_no_more("training.batch_size", self.training.batch_size, self.data.num_train)
         if self.form == "dual" and self.runs_at_once > 1:
             raise ValueError("runs_at_once must be 1 with form dual, whose runs train one by one")
+        if self.devices > 1 and self.runs_at_once > 1:
+            raise ValueError("runs_at_once must be 1 with several devices, which one run fills")
         return self
