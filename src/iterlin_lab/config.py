@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from iterlin_lab.experiments import EXPERIMENTS, chosen
 from iterlin_lab.nets import NETS
 from iterlin_lab.settings import Name, Strict, short
-from iterlin_lab.settings.shared import Shared
+from iterlin_lab.settings.shared import Shared, require_shares
 from iterlin_lab.settings.solvers import SOLVERS
 
 PARAMS = Path("params.yaml")
@@ -55,6 +55,15 @@ class _Chosen(Shared):
     def _consistent_sections(self) -> "_Chosen":
         for experiment in chosen(self):
             experiment.check(experiment.of(self))
+        return self
+
+    @model_validator(mode="after")
+    def _equal_shares(self) -> "_Chosen":
+        for experiment in chosen(self) if self.devices > 1 else ():
+            for cell in experiment.trained(self):
+                sizes, batch_size = cell.recipes[0].sizes, cell.recipes[0].training["batch_size"]
+                require_shares(self.devices, sizes["train"], f"the training set of {experiment.name}")
+                require_shares(self.devices, batch_size or 0, f"a batch of {experiment.name}")
         return self
 
 

@@ -24,7 +24,6 @@ from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import chosen
 from iterlin_lab.nets.shared.build import build
 from iterlin_lab.planning.networks import check_networks
-from iterlin_lab.planning.shares import check_shares
 from iterlin_lab.runs.form import has_dual
 from iterlin_lab.runs.memory import Need, keep, size
 from iterlin_lab.runs.recipes import Recipe
@@ -46,7 +45,6 @@ def require(scale: Any) -> Need:
     **Raises**: `SystemExit` with one line that names the key to change if it does not fit, or cannot be built.
     """
     check_networks(scale)
-    check_shares(scale)
     need = estimate_memory(scale)
     at_once, free = scale.runs_at_once, need.free()
     if scale.form == "dual" and need.dual > Dual.max_bytes:

@@ -34,6 +34,12 @@ def require_no_more(key: str, number: int | None, there_are: int, of: str = "dat
         raise ValueError(f"{key} is {number}, more than {of}, which is {there_are}")
 
 
+def require_shares(devices: int, number: int, of: str) -> None:
+    """**Raises**: `ValueError` if the devices cannot have equal shares of so many examples."""
+    if number % devices:
+        raise ValueError(f"devices is {devices}, and they cannot have equal shares of {number} examples, {of}")
+
+
 class Data(Strict):
     """Which data, and how many examples each run draws for its splits."""
 
