@@ -61,7 +61,7 @@ def test_times_are_in_units_that_people_use(hours, text):
 
 def test_the_cost_of_a_step_is_forgotten_and_the_need_of_memory_is_not(folder):
     plan.ESTIMATES.mkdir(parents=True)
-    for name in ("step-1.json", "memory-1.json"):
+    for name in ("costs-1.json", "memory-1.json"):
         (plan.ESTIMATES / name).write_text("{}")
     plan.forget_steps()
     assert [path.name for path in plan.ESTIMATES.iterdir()] == ["memory-1.json"]

@@ -23,7 +23,7 @@ from iterlin_lab.runs.workers import num_workers, prepare_jax
 from iterlin_lab.settings.shared import Shared
 from iterlin_lab.settings.solvers import solver_of
 
-START = 10  # seconds until the processes of a cell compute
+START = 10  # seconds until the processes of a cell compile what they compute
 COPIES = 3  # of a result: in the scratch folder, in DVC's cache and in the workspace
 
 
@@ -128,13 +128,18 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
                 "stage": row.label,
                 "cells": row.stages,
                 "runs": row.runs,
-                "hours": _run(row, costs).times(runs).plus(START).times(len(row.stages) / 3600),
+                "hours": _run(row, costs).times(runs).plus(_start(row, costs)).times(len(row.stages) / 3600),
                 # Other stages take the processors that this one leaves.
                 "memory": num_workers(scale.threads) * need.group(cost.at_once),
                 "disk": COPIES * len(row.stages) * row.runs * 4 * costs["num_params"],
             }
         )
     return rows
+
+
+def _start(row: Row, costs: dict[str, float]) -> float:
+    """Seconds until the first step. The programs of toy problems compile at once."""
+    return START if row.cost.step is not None else START + costs["compiling"]
 
 
 def _run(row: Row, costs: dict[str, float]) -> Bounds:
@@ -223,7 +228,7 @@ def _measurement(scale: Shared, net: dict[str, Any]) -> Path:
         "cores": os.cpu_count(),
         "jax": version("jax"),
     }
-    return ESTIMATES / f"step-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
+    return ESTIMATES / f"costs-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
 
 
 def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
@@ -241,7 +246,7 @@ def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
 
 def forget_steps() -> None:
     """What a step costs is measured afresh the next time."""
-    for path in ESTIMATES.glob("step-*.json"):
+    for path in ESTIMATES.glob("costs-*.json"):
         path.unlink()
 
 

@@ -25,11 +25,12 @@ SOLVER = sgd(1e-9)
 
 
 class Estimate(NamedTuple):
-    """Seconds a step at K = 1 and in a long phase, seconds a record, number of parameters.
+    """Seconds until programs are compiled, seconds a step at K = 1 and in a long phase, a record; number of parameters.
 
     `break_even` and `dual_step` are those of phases in their dual, in steps of a long phase (see `iterlin.dual_cost`).
     """
 
+    compiling: float
     step: float
     lazy_step: float
     record: float
@@ -50,16 +51,19 @@ def estimate(scale: Shared, net: dict[str, Any]) -> Estimate:
     problem, params = lazy_problem(model, splits["train"], **settings)
     state = initial_state(problem, params, SOLVER, Never(), begun)
     linearised = Linearised(problem.fn.recorded(splits["train"][0], begun), state.params0)
+    begun = _clocks()
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
     damping = problem.damping_at(state, Never())
     looked_at = linearised, problem.loss, state.params, state.params0, splits, damping, "train"
     record = _compiled(measured, *looked_at)
+    compiling = _seconds_since(begun)
 
     def steps(schedule: Every, num_steps: int) -> float:
         return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
 
     more = sum(scale.data.sizes.values()) / sum(sizes.values())
     return Estimate(
+        compiling=compiling,
         step=_seconds_a_step(partial(steps, Every(1))),
         lazy_step=_seconds_a_step(partial(steps, Never())),
         record=more * _seconds(record, *looked_at),
@@ -98,8 +102,16 @@ def _seconds_a_step(seconds: Callable[[int], float]) -> float:
 
 
 def _seconds(compute: Callable, *arguments) -> float:
-    """On a processor its own seconds, if they are fewer: what else the machine does meanwhile does not count."""
-    start, started = time.perf_counter(), time.process_time()
+    begun = _clocks()
     jax.block_until_ready(compute(*arguments))
-    taken, own = time.perf_counter() - start, time.process_time() - started
+    return _seconds_since(begun)
+
+
+def _clocks() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+def _seconds_since(begun: tuple[float, float]) -> float:
+    """On a processor its own seconds, if they are fewer: what else the machine does meanwhile does not count."""
+    taken, own = (now - then for now, then in zip(_clocks(), begun, strict=True))
     return min(taken, own) if jax.default_backend() == "cpu" else taken
