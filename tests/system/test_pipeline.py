@@ -124,7 +124,11 @@ def test_mlflow_shows_the_report_whole_and_on_the_page_of_each_experiment(clone,
     assert sum(report.data.metrics.values()) == len(evidence)
     assert "smoke/figures" in {item.path for item in client.list_artifacts(report.info.run_id, "smoke")}
     for name, figure in {"damp1d": "damp_quintic", "filters": "kernels", "k_sweep": "k_sweep_accuracy"}.items():
-        note, id = at[name].tags["mlflow.note.content"], EXPERIMENTS[name].ids[0]
+        tags, id = at[name].tags, EXPERIMENTS[name].ids[0]
+        note = tags["mlflow.note.content"]
+        for key in re.findall("viewStateShareKey=([^&]+)", note):
+            state = json.loads(json.loads(tags[f"mlflow.sharedViewState.{key}"])["state"])
+            assert [run.info.run_name for run in client.search_runs([at[name].experiment_id], state["searchFilter"])]
         assert note.startswith(id)
         own = [claim for key, claim in evidence.items() if key.startswith(f"{id}-")]
         assert own

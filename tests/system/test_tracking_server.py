@@ -47,9 +47,11 @@ def test_a_server_shows_everything_too(clone, server):
 
 @pytest.fixture(scope="module")
 def whole(clone, server):
-    """How many answers the server gives while it is told everything."""
+    """How many answers the server gives while it is told everything, where the pages are there."""
     with Line(server) as line:
-        clear(client(f"http://127.0.0.1:{server}"))
+        at = f"http://127.0.0.1:{server}"
+        sync(clone, MLFLOW_TRACKING_URI=at)
+        clear(client(at))
         line.answers = sys.maxsize
         assert sync(clone, "--again", MLFLOW_TRACKING_URI=line.address) == (3, "")
         line.shutdown()

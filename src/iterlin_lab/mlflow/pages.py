@@ -1,4 +1,4 @@
-"""The page of an experiment in MLflow: what it is about, its views, and what came of its claims."""
+"""The page of an experiment in MLflow: what it is about, its view, and what came of its claims."""
 
 import sys
 from collections.abc import Iterable
@@ -7,23 +7,24 @@ from typing import Any
 import iterlin_lab.experiments
 from iterlin_lab.experiments import Experiment
 from iterlin_lab.mlflow.store import NOTE, Store
-from iterlin_lab.mlflow.views import link, views
+from iterlin_lab.mlflow.views import TAG, links, view
 from iterlin_lab.report.names import typeset
 
 
 def page(scale: str, experiment: Experiment) -> Store:
     """The runs of an experiment of ours at this scale, on a page that says what they are."""
-    store = Store(f"iterlin/{scale}/{experiment.name}", views() | {NOTE: _about(experiment)})
+    store = Store(f"iterlin/{scale}/{experiment.name}", {})
     if store.is_new:
         describe(store, experiment, [])
     return store
 
 
 def describe(store: Store, experiment: Experiment, claims: Iterable[dict[str, Any]]) -> None:
-    """Write on the page what the experiment is, and each claim on it with its verdict and evidence."""
-    shown = f" Its cells: {link(store.experiment_id, 'curves')}, {link(store.experiment_id, 'table')}."
-    text = [_about(experiment) + (shown if experiment.label else "")]
+    """Write on the page what the experiment is, and each claim with its verdict and evidence; and save its view."""
+    shown = f" Its cells: {links(store.experiment_id)}." if experiment.label else ""
+    text = [_about(experiment) + shown]
     text += [f"- **{claim['verdict']}**: {claim['statement']} *{claim['evidence']}*" for claim in claims]
+    store.client.set_experiment_tag(store.experiment_id, TAG, view())
     store.client.set_experiment_tag(store.experiment_id, NOTE, typeset("\n\n".join(text)))
 
 

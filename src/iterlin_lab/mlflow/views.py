@@ -1,31 +1,27 @@
-"""Views of an experiment's runs that MLflow's page offers under *Views*: charts as the papers draw them, and a table.
+"""The saved view of an experiment's runs on MLflow's page: charts as the papers draw them, and a table.
 
-MLflow keeps a saved view in a tag of the experiment, as the state of its page in JSON.
+MLflow keeps a saved view in a tag of the experiment, as the state of its page in JSON. Whether that is drawn as charts
+or as a table stands in the address.
 """
 
 import json
 from typing import Any
 
-TAG = "mlflow.sharedViewState."
-ORDER = {"orderByKey": "metrics.`log10_K`", "orderByAsc": True}
+KEY = "by_K"
+TAG = f"mlflow.sharedViewState.{KEY}"
 SECTION = "curves"
 
 
-def views() -> dict[str, str]:
-    """The tags with all views."""
-    return {f"{TAG}{key}": _saved(name, state) for key, (name, state) in _STATES.items()}
+def view() -> str:
+    """What `TAG` has."""
+    return json.dumps({"name": "By K", "createdAt": 0, "updatedAt": 0, "state": json.dumps(_STATE)})
 
 
-def link(experiment_id: str, key: str) -> str:
-    """A link, in Markdown, to the experiment in this view, on MLflow's page."""
-    mode = "CHART" if key == "curves" else "TABLE"
+def links(experiment_id: str) -> str:
+    """Links, in Markdown, to the experiment in this view, on MLflow's page: as curves, and as a table."""
     # The page is about language models, unless it is told that it is about training.
-    query = f"workflowType=machine_learning&viewStateShareKey={key}&compareRunsMode={mode}"
-    return f"[{_STATES[key][0]}](#/experiments/{experiment_id}/runs?{query})"
-
-
-def _saved(name: str, state: dict[str, Any]) -> str:
-    return json.dumps({"name": name, "createdAt": 0, "updatedAt": 0, "state": json.dumps(_COMMON | state)})
+    address = f"#/experiments/{experiment_id}/runs?workflowType=machine_learning&viewStateShareKey={KEY}"
+    return f"[Curves]({address}&compareRunsMode=CHART), [Table by K]({address}&compareRunsMode=TABLE)"
 
 
 def _lines(uuid: str, title: str, metrics: list[str], scale: str = "linear") -> dict[str, Any]:
@@ -68,7 +64,9 @@ _CHARTS = [
     _scatter("by_K", "Test accuracy (y) against log₁₀ K (x)", "log10_K", "accuracy"),
     _bars("bars", "Test accuracy", "accuracy"),
 ]
-_COMMON = ORDER | {
+_STATE = {
+    "orderByKey": "metrics.`log10_K`",
+    "orderByAsc": True,
     "searchFilter": "tags.level = 'cell' and tags.present = 'yes'",
     "startTime": "ALL",
     "lifecycleFilter": "Active",
@@ -105,4 +103,3 @@ _COMMON = ORDER | {
     "groupsExpanded": {},
     "globalLineChartConfig": {"xAxisKey": "step", "lineSmoothness": 0, "selectedXAxisMetricKey": ""},
 }
-_STATES: dict[str, tuple[str, dict[str, Any]]] = {"curves": ("Curves", {}), "table": ("Table by K", {})}
