@@ -47,6 +47,7 @@ def runs() -> dict[str, dict]:
     return {
         "steps": {"solver": 0.1},
         "steps, stopped and gone on": {"solver": 0.1, "stopped_at": 10},
+        "the same in each process by itself": {"solver": 0.1, "stopped_at": 10, "together": False},
         "mini-batches": {"solver": 0.1, "batch_size": 20, "key": jax.random.key(1)},
         "flow": {"solver": iterlin.Flow(0.01)},
         "truncated Gauss–Newton": {"solver": iterlin.Truncated(1e-6)},
@@ -60,14 +61,14 @@ class Stopped(Exception):
     """As a process is that is killed."""
 
 
-def trained(stopped_at: int | None = None, **settings) -> list[float]:
-    """All parameters in the end, of a run that was stopped at a step once."""
+def trained(stopped_at: int | None = None, together: bool = True, **settings) -> list[float]:
+    """All parameters in the end, of a run that may have been stopped at a step once."""
     x = np.random.default_rng(0).normal(size=(60, 4))
     y = (x[:, 0] * x[:, 1] > 0).astype(int)
     model = eqx.nn.MLP(4, 2, width_size=8, depth=1, dtype=float, key=jax.random.key(0))
     settings = SHARED | settings
     targets = jax.nn.one_hot(y, 2) if settings["loss"] is iterlin.squared_error else y
-    mesh = jax.make_mesh((jax.device_count(),), ("data",))
+    mesh = jax.make_mesh((jax.device_count(),), ("data",)) if together else None
     train = partial(iterlin.train, model, {"train": (x, targets)}, mesh=mesh, **settings)
     if stopped_at is None:
         return numbers(train())
@@ -76,11 +77,11 @@ def trained(stopped_at: int | None = None, **settings) -> list[float]:
         if record["step"] >= stopped_at:
             raise Stopped
 
-    # Each process has a folder of its own, and that of the first alone is used.
+    # Each process has a folder of its own. Of a run that they compute together, that of the first alone is used.
     with tempfile.TemporaryDirectory() as folder:
         with suppress(Stopped):
             train(checkpoints=iterlin.FileCheckpoints(folder, 0), on_record=stop)
-        assert bool(list(Path(folder).iterdir())) == (jax.process_index() == 0)
+        assert bool(list(Path(folder).iterdir())) == (jax.process_index() == 0 or not together)
         fresh = []
         result = train(checkpoints=iterlin.FileCheckpoints(folder, 0), on_model=lambda step, model: fresh.append(step))
         assert 0 not in fresh  # it has gone on

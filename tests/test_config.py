@@ -180,11 +180,7 @@ def test_the_committed_parameters_are_valid():
         ),
         ("runs_at_once", 0, "scale.runs_at_once: Input should be greater than or equal to 1, got 0"),
         ("devices", 0, "scale.devices: Input should be greater than or equal to 1, got 0"),
-        (
-            "devices",
-            8,
-            "scale: devices is 8, and they cannot have equal shares of 150 examples, the training set of k_sweep",
-        ),
+        ("devices", 8, "scale: devices is 8, and they cannot have equal shares of 150 examples"),
         ("devices", 4097, "scale.devices: Input should be less than or equal to 4096"),
         ("runs_at_once", 2.0, "scale.runs_at_once: Input should be a valid integer, got 2.0"),
         ("experiments.toy", ["xor", "admm"], "scale: experiments.toy: there is no 'admm', but damp1d, xor, "),

@@ -8,7 +8,8 @@ from ruamel.yaml import YAML
 
 from iterlin_lab.config import load
 from iterlin_lab.dvc.status import LOCK_FILE, ran_before
-from iterlin_lab.planning import plan, steps
+from iterlin_lab.experiments.experiment import Cost
+from iterlin_lab.planning import costs, plan, steps
 from iterlin_lab.planning.bounds import Bounds
 from tests.clone import ROOT
 
@@ -47,6 +48,11 @@ def test_what_else_the_machine_does_is_not_in_the_estimate():
     assert steps._seconds(compute) < 0.25
 
 
+def test_the_programs_of_a_network_compile_before_its_first_step():
+    networks, toy = (plan.Row("", [], Cost(1, 1, 1, 10, step=step), 0, {}) for step in (None, 0.1))
+    assert plan._start(networks, {"compiling": 40.0}) - plan._start(toy, {"compiling": 40.0}) == 40.0
+
+
 def test_hours_add_up():
     assert plan.hours([{"hours": Bounds(0.25, 1.0)}, {"hours": Bounds(1.5, 1.5)}]) == (1.75, 2.5)
 
@@ -60,8 +66,8 @@ def test_times_are_in_units_that_people_use(hours, text):
 
 
 def test_the_cost_of_a_step_is_forgotten_and_the_need_of_memory_is_not(folder):
-    plan.ESTIMATES.mkdir(parents=True)
+    costs.ESTIMATES.mkdir(parents=True)
     for name in ("costs-1.json", "memory-1.json"):
-        (plan.ESTIMATES / name).write_text("{}")
-    plan.forget_steps()
-    assert [path.name for path in plan.ESTIMATES.iterdir()] == ["memory-1.json"]
+        (costs.ESTIMATES / name).write_text("{}")
+    costs.forget_costs()
+    assert [path.name for path in costs.ESTIMATES.iterdir()] == ["memory-1.json"]

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from iterlin._devices import from_first, is_first
+from iterlin._devices import from_first, spans_hosts
 from iterlin._fingerprint import as_numbers, is_key
 from iterlin._progress import Progress
 from iterlin._state import State
@@ -27,7 +27,7 @@ LAST, BEFORE = "checkpoint", "checkpoint-before"
 class FileCheckpoints:
     """The progress of the runs of one call, in a folder that they have for themselves, which is made if need be.
 
-    On several hosts the first process alone writes and reads it, and the others go on from where that does.
+    Of a run on several hosts the first process alone writes and reads it, and the others go on from where that does.
 
     **Arguments**: `interval` is the least number of seconds between two checkpoints.
     """
@@ -38,7 +38,9 @@ class FileCheckpoints:
 
     def restore(self, like: State) -> Progress | None:
         """The last progress that is whole. What is damaged is said, and passed over."""
-        content = from_first(self._whole() if is_first() else b"")
+        content = self._whole()
+        if spans_hosts(like):
+            content = from_first(content)
         return _progress(content, like) if content else None
 
     def _whole(self) -> bytes:
@@ -54,7 +56,7 @@ class FileCheckpoints:
 
     def save(self, progress: Progress) -> None:
         """Whole or not at all, even if the power fails."""
-        if not is_first():
+        if spans_hosts(progress.state) and jax.process_index() > 0:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
         content = _content(progress)

@@ -86,15 +86,13 @@ def gathered(array: Array) -> np.ndarray:
     return np.asarray(array if here else process_allgather(array, tiled=True))
 
 
-def is_first() -> bool:
-    """Whether this is the first process of a run on several hosts, or the only one."""
-    return jax.process_index() == 0
+def spans_hosts(tree: PyTree) -> bool:
+    """Whether an array in it lies on devices of several hosts, which then compute one run together."""
+    return any(isinstance(leaf, jax.Array) and not leaf.is_fully_addressable for leaf in jax.tree.leaves(tree))
 
 
 def from_first(content: bytes) -> bytes:
-    """What the first process gives, in all processes of a run on several hosts."""
-    if jax.process_count() == 1:
-        return content
+    """What the first process gives, in all processes of a run on several hosts. All of them have to call it."""
     length = int(broadcast_one_to_all(np.int32(len(content))))
     given = np.frombuffer(content.ljust(length)[:length], np.uint8)
     return np.asarray(broadcast_one_to_all(given)).tobytes()

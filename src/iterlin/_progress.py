@@ -37,22 +37,19 @@ class Checkpoints(Protocol):
         ...
 
 
-def _clock() -> float:
-    """Seconds. On several hosts they are those of the first process, for all have to pause at once."""
-    (seconds,) = struct.unpack("d", from_first(struct.pack("d", time.monotonic())))
-    return seconds
-
-
 class Keeper:
-    """Says how long to train between two looks at the clock, and keeps the progress when it is time."""
+    """Says how long to train between two looks at the clock, and keeps the progress when it is time.
+
+    On several hosts all go by the clock of the first, for all have to pause at once.
+    """
 
     SMALLEST: int = 64  # evaluations, beside which a pause costs little: a linearisation of the training data
     SHARE: float = 0.01  # of all time at most goes into keeping
 
-    def __init__(self, checkpoints: Checkpoints | None):
-        self._checkpoints = checkpoints
+    def __init__(self, checkpoints: Checkpoints | None, on_hosts: bool = False):
+        self._checkpoints, self._on_hosts = checkpoints, on_hosts
         self._budget = self.SMALLEST
-        self._looked = _clock() if checkpoints else 0.0
+        self._looked = self._clock() if checkpoints else 0.0
         self._next = self._looked + (checkpoints.interval if checkpoints else 0)
 
     @property
@@ -77,11 +74,17 @@ class Keeper:
         """After a pause or a record: no byte of a result depends on what happens here."""
         if self._checkpoints is None:
             return
-        now = _clock()
+        now = self._clock()
         affordable = self._budget * (self._checkpoints.interval / 4) / max(now - self._looked, 1e-9)
         self._budget = int(max(self.SMALLEST, min(affordable, 4 * self._budget, forever() // 4)))
         if now >= self._next:
             self._checkpoints.save(progress())
-            took = _clock() - now
+            took = self._clock() - now
             self._next = now + took + max(self._checkpoints.interval, took / self.SHARE)
-        self._looked = _clock()
+        self._looked = self._clock()
+
+    def _clock(self) -> float:
+        if not self._on_hosts:
+            return time.monotonic()
+        (seconds,) = struct.unpack("d", from_first(struct.pack("d", time.monotonic())))
+        return seconds

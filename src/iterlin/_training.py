@@ -13,6 +13,7 @@ from jaxtyping import Array
 from iterlin._batches import Augment
 from iterlin._checks import check_numbers
 from iterlin._damping import Switched
+from iterlin._devices import spans_hosts
 from iterlin._fingerprint import fingerprint
 from iterlin._group import started
 from iterlin._history import History, Record, Result, Run, Until
@@ -161,7 +162,7 @@ def train_many(
     histories = [History(run, one, fit_loss, record_at, until) for run, one in zip(runs, fixed, strict=True)]
     steps = log_spaced_steps(num_steps, records_per_decade, first_record)
     steps = sorted({*steps, *(step for extra in record_at for step in extra.steps if 0 <= step <= num_steps)})
-    keeper = Keeper(checkpoints)
+    keeper = Keeper(checkpoints, spans_hosts(group.state))
     start = [one.model_state for one in states]
     digest = fingerprint(fixed, start, fit_loss, steps, record_at, until, *besides) if checkpoints else ""
 

@@ -17,8 +17,9 @@ from iterlin_lab.dvc.verdicts import in_words as verdicts
 from iterlin_lab.experiments import chosen
 from iterlin_lab.files import alone, write_text
 from iterlin_lab.layout import Layout
+from iterlin_lab.planning.costs import forget_costs
 from iterlin_lab.planning.devices import DEVICES
-from iterlin_lab.planning.plan import cells_of, forget_steps, hours, make_plan, not_estimated, pending
+from iterlin_lab.planning.plan import cells_of, hours, make_plan, not_estimated, pending
 from iterlin_lab.planning.plan import table as local_table
 from iterlin_lab.runs.stage import PIPELINE
 from iterlin_lab.runs.stopping import stop_with_a_word
@@ -74,7 +75,7 @@ def plan(scale: Scale, device: str | None = None) -> None:
     if device is not None:
         _plan_on(scale, device)
         return
-    forget_steps()
+    forget_costs()
     print(local_table(make_plan(scale), not_estimated(scale)))
 
 

@@ -21,8 +21,8 @@ from iterlin_lab.runs.recipes import make_recipe
 from iterlin_lab.runs.splits import read_data
 from iterlin_lab.runs.training import run_many
 
-solver = {"solver": {"name": "gradient_descent"}, "learning_rate": 0.01, "period": 5, "num_steps": 30}
-recipe = make_recipe(scale, 0, **solver)
+run = {"solver": {"name": "gradient_descent"}, "learning_rate": 0.01, "period": 5, "num_steps": 30}
+recipe = make_recipe(scale, 0, **run)
 data = read_data(Path(DATA))
 found = {}
 for devices in (1, 2, 3):

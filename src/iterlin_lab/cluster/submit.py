@@ -70,12 +70,16 @@ class Plan:
     def resources(self, task: Task, asked: Resources) -> Resources:
         """What the task asks for, with the plan's numbers where the site says nothing.
 
-        **Raises**: `SystemExit` with one line where processes cannot share out the devices of a run.
+        **Raises**: `SystemExit` with one line where processes cannot share out the devices or the memory of a run.
         """
         if self._scale.devices % asked.processes:
             sys.exit(
                 f"cluster.yaml: processes: {asked.processes} cannot have equal shares of the {self._scale.devices} "
                 "devices of a run, which scale.devices in params.yaml says"
+            )
+        if asked.processes > 1 and asked.memory is None:
+            sys.exit(
+                "cluster.yaml: memory: say how much a node has for its processes, whose number the plan does not know"
             )
         processors = asked.processors or self._scale.threads
         side_by_side = max(1, processors // self._scale.threads)

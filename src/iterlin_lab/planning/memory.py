@@ -106,8 +106,8 @@ def estimate_memory(scale: Any) -> Need:
     data = DATA_SETS[scale.data.name]
     used, stacked = solvers(scale), scale.runs_at_once > 1
     copies, besides = max(solver.copies for solver in used), max(solver.besides for solver in used)
-    memory = (jax.devices()[0].memory_stats() or {}).get("bytes_limit")
-    shares = scale.devices if memory else 1  # those that a processor is divided into have its memory
+    limit = (jax.devices()[0].memory_stats() or {}).get("bytes_limit")
+    shares = scale.devices if limit else 1  # those that a processor is divided into have its memory
     return Need(
         process=PROCESS + 4 * data.num_examples * math.prod(data.image_shape),  # the file that splits are drawn from
         parameters=(copies + STACKED * stacked) * _bytes(model) + besides,
@@ -115,7 +115,7 @@ def estimate_memory(scale: Any) -> Need:
         data=(2 + stacked) * _bytes(splits) // shares,
         linearisation=math.ceil(WORKING * max(step, record) / shares) + BLOCKS * scale.threads * CACHE,
         dual=max(_dual_bytes(scale, model), default=0),
-        device=memory,
+        device=limit,
     )
 
 

@@ -1,13 +1,8 @@
 """How long the training stages may take on this machine, and how much memory and disk, before a long run is started."""
 
-import hashlib
-import json
 import math
-import os
 from collections.abc import Iterator
-from importlib.metadata import version
 from itertools import groupby
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -15,9 +10,9 @@ from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.status import status
 from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Cost, Experiment
-from iterlin_lab.files import alone, write_text
 from iterlin_lab.planning.bounds import Bounds, evaluations, num_records
-from iterlin_lab.runs.memory import ESTIMATES, Need, known, limit_workers, size
+from iterlin_lab.planning.costs import costs_of, kept_costs
+from iterlin_lab.runs.memory import Need, known, limit_workers, size
 from iterlin_lab.runs.recipes import Recipe, may_have_dual
 from iterlin_lab.runs.workers import num_workers, prepare_jax
 from iterlin_lab.settings.shared import Shared
@@ -120,7 +115,7 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
     need, rows = _need(scale), []
     limit_workers(scale)
     for row in work(scale):
-        cost, costs = row.cost, _estimate(scale, row.net)
+        cost, costs = row.cost, costs_of(scale, row.net)
         side_by_side = min(row.groups, num_workers(scale.threads))
         runs = math.ceil(row.groups / side_by_side) * cost.at_once
         rows.append(
@@ -153,7 +148,7 @@ def _run(row: Row, costs: dict[str, float]) -> Bounds:
 
 def measured_hours(scale: Any) -> dict[str, float]:
     """The hours of each stage that trains, by the plan; none of them while anything is not measured on this machine."""
-    measured = known(scale) is not None and all(_measurement(scale, row.net).exists() for row in work(scale))
+    measured = known(scale) is not None and all(kept_costs(scale, row.net).exists() for row in work(scale))
     rows = make_plan(scale) if measured else []
     return hours_by_stage(rows)
 
@@ -214,40 +209,6 @@ def _need(scale: Any) -> Need:
 
         need = require(scale)
     return need
-
-
-def _measurement(scale: Shared, net: dict[str, Any]) -> Path:
-    """Where it is kept what a step costs with this network, these data, and this machine."""
-    what = {
-        "data": scale.data.model_dump(),
-        "net": net,
-        "batch_size": scale.training.batch_size,
-        "threads": scale.threads,
-        "precision": scale.precision,
-        "form": scale.form,
-        "cores": os.cpu_count(),
-        "jax": version("jax"),
-    }
-    return ESTIMATES / f"costs-{hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]}.json"
-
-
-def _estimate(scale: Shared, net: dict[str, Any]) -> dict[str, float]:
-    """Measured once."""
-    path = _measurement(scale, net)
-    if not path.exists():
-        prepare_jax(scale)
-        from iterlin_lab.planning.steps import estimate  # jax starts here
-
-        print(f"Measuring a few steps of {net['name']}, to estimate what the whole takes …", flush=True)
-        with alone(ESTIMATES / "lock", "the estimates"):
-            write_text(path, json.dumps(estimate(scale, net)._asdict()))
-    return json.loads(path.read_text())
-
-
-def forget_steps() -> None:
-    """What a step costs is measured afresh the next time."""
-    for path in ESTIMATES.glob("costs-*.json"):
-        path.unlink()
 
 
 def in_units(hours: float) -> str:

@@ -51,12 +51,12 @@ def estimate(scale: Shared, net: dict[str, Any]) -> Estimate:
     problem, params = lazy_problem(model, splits["train"], **settings)
     state = initial_state(problem, params, SOLVER, Never(), begun)
     linearised = Linearised(problem.fn.recorded(splits["train"][0], begun), state.params0)
-    begun = _clocks()
+    start = _clocks()
     train = _compiled(advance, problem, SOLVER, Never(), state, Stop(1, 1, 1))
     damping = problem.damping_at(state, Never())
     looked_at = linearised, problem.loss, state.params, state.params0, splits, damping, "train"
     record = _compiled(measured, *looked_at)
-    compiling = _seconds_since(begun)
+    compiling = _seconds_since(start)
 
     def steps(schedule: Every, num_steps: int) -> float:
         return _seconds(train, problem, SOLVER, schedule, state, Stop(num_steps, num_steps, num_steps))
@@ -102,16 +102,16 @@ def _seconds_a_step(seconds: Callable[[int], float]) -> float:
 
 
 def _seconds(compute: Callable, *arguments) -> float:
-    begun = _clocks()
+    start = _clocks()
     jax.block_until_ready(compute(*arguments))
-    return _seconds_since(begun)
+    return _seconds_since(start)
 
 
 def _clocks() -> tuple[float, float]:
     return time.perf_counter(), time.process_time()
 
 
-def _seconds_since(begun: tuple[float, float]) -> float:
+def _seconds_since(start: tuple[float, float]) -> float:
     """On a processor its own seconds, if they are fewer: what else the machine does meanwhile does not count."""
-    taken, own = (now - then for now, then in zip(_clocks(), begun, strict=True))
+    taken, own = (now - then for now, then in zip(_clocks(), start, strict=True))
     return min(taken, own) if jax.default_backend() == "cpu" else taken

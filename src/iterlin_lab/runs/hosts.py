@@ -1,5 +1,6 @@
 """One run on several devices, of one host or of several: then each has a process, and the first keeps the results."""
 
+import json
 import sys
 from collections.abc import Callable, Collection
 from functools import cache
@@ -7,10 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import jax
-import numpy as np
-from jax.experimental.multihost_utils import broadcast_one_to_all
 from jax.sharding import Mesh
 
+from iterlin._devices import from_first
 from iterlin_lab.runs.store import entries_of, kept
 from iterlin_lab.runs.workers import num_processes
 
@@ -39,7 +39,7 @@ def kept_together(descriptions: list[dict], code: tuple[str, ...], compute: Comp
         return kept(descriptions, code, compute)
     if jax.process_index() == 0:
         return _led(descriptions, code, compute)
-    if missing := _agreed((), len(descriptions)):
+    if missing := _agreed(()):
         with TemporaryDirectory() as away:
             folders = {number: Path(away) / str(number) for number in missing}
             for folder in folders.values():
@@ -52,16 +52,15 @@ def _led(descriptions: list[dict], code: tuple[str, ...], compute: Compute) -> l
     said = []
 
     def lead(folders: dict[int, Path], progress: Path) -> None:
-        said.append(_agreed(folders, len(descriptions)))
+        said.append(_agreed(folders))
         compute(folders, progress)
 
     entries = kept(descriptions, code, lead)
     if not said:
-        _agreed((), len(descriptions))
+        _agreed(())
     return entries
 
 
-def _agreed(numbers: Collection[int], of: int) -> list[int]:
+def _agreed(numbers: Collection[int]) -> list[int]:
     """The numbers that the first process gives."""
-    chosen = broadcast_one_to_all(np.isin(np.arange(of), list(numbers)))
-    return [int(number) for number in np.flatnonzero(chosen)]
+    return json.loads(from_first(json.dumps([*numbers]).encode()))
