@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 Timed = Callable[[], float]
 HERE = Path(__file__).parent
@@ -38,11 +39,16 @@ def main() -> int:
         sys.exit(f"there is no group {unknown[0]!r}, but {', '.join(GROUPS)}")
     rows = []
     print(markdown([], HEADER), flush=True)
-    for name in args.groups or [name for name in GROUPS if name not in ON_REQUEST]:
-        print(f"{name}, {len(GROUPS[name])} pairs", file=sys.stderr, flush=True)
-        for found in rows_of(GROUPS[name], args.repetitions, baseline):
-            print(lines([found]), flush=True)
-            rows.append(found)
+    names = args.groups or [name for name in GROUPS if name not in ON_REQUEST]
+    with tqdm(
+        total=sum(len(GROUPS[name]) for name in names), unit="pair", leave=False, disable=None
+    ) as bar:  # on a terminal alone
+        for name in names:
+            say(bar, f"{name}, {len(GROUPS[name])} pairs")
+            for found in rows_of(GROUPS[name], args.repetitions, baseline, bar):
+                with bar.external_write_mode():
+                    print(lines([found]), flush=True)
+                rows.append(found)
     args.csv.parent.mkdir(parents=True, exist_ok=True)
     args.csv.write_text("".join(",".join(f'"{cell}"' for cell in cells) + "\n" for cells in [HEADER, *rows]))
     if args.write_baseline:
@@ -55,12 +61,21 @@ def main() -> int:
     return 0
 
 
-def rows_of(pairs: list, repetitions: int, baseline: dict[str, float]) -> Iterator[list[str]]:
+def say(bar: tqdm, text: str) -> None:
+    """What is measured next: beside the bar, or in a line where there is none."""
+    if bar.disable:
+        print(text, file=sys.stderr, flush=True)
+    else:
+        bar.set_description(text)
+
+
+def rows_of(pairs: list, repetitions: int, baseline: dict[str, float], bar: tqdm) -> Iterator[list[str]]:
     """The row of each pair, as soon as it is measured."""
     built: dict = {}
     for pair in pairs:
-        print(f"next: {pair.name}", file=sys.stderr, flush=True)
+        say(bar, f"next: {pair.name}")
         yield row(pair, measured(pair, repetitions, built), baseline)
+        bar.update()
 
 
 def measured(pair: Any, repetitions: int, built: dict[Any, Timed | None]) -> tuple[list[float], list[float]] | None:

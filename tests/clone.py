@@ -60,7 +60,8 @@ class Clone:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         (folder / "dvc.lock").unlink(missing_ok=True)
-        self.edit("\nscale:\n  <<: *laptop", f"\nscale:\n  <<: *{preset}{chosen(experiments)}")
+        params = folder / "params.yaml"
+        params.write_text(params.read_text().split("\nscale:")[0] + f"\nscale:\n  <<: *{preset}{chosen(experiments)}\n")
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         self.commit()
 

@@ -39,3 +39,13 @@ def test_each_row_comes_once_it_is_measured_after_the_name_of_its_pair(tmp_path)
     named = [line.removeprefix("next: ") for line in lines[0:10:2]]
     assert len(set(named)) == 5
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines[1:10:2]] == named
+
+
+def test_a_terminal_has_one_line_of_how_far_it_is(tmp_path):
+    bench = f"{sys.executable} -m benchmarks --groups scaling --repetitions 1 --csv {tmp_path / 'csv'}"
+    on_terminal = ["script", "-qec", f"stty cols 120 rows 30 && {bench}", "/dev/null"]
+    done = subprocess.run(on_terminal, stdout=-1, text=True, cwd=ROOT, env=environment())
+    assert done.returncode in (0, 1)  # 1 if slower than the baseline
+    assert "next: linearised: 50 channels / 25:" in done.stdout
+    assert "1/2" in done.stdout
+    assert "| linearised: 256 examples / 64 | " in done.stdout

@@ -62,6 +62,7 @@ def test_the_committed_parameters_are_valid():
         ("sensitivity.variants", ["1"], 'sensitivity.variants must not contain "1"'),
         ("sensitivity.variants", ["1.0"], 'sensitivity.variants must not contain "1"'),
         ("sensitivity.variants", ["he_normal"], "or the initialisation of net: that is the sweep itself"),
+        ("xor", ..., "scale: experiments: xor has no section of that name in this preset"),
         ("stability.learning_rates", [0.1, 0.3], "must contain ten times the smallest of them: W compares the two"),
         ("stability.batch_size", 151, "stability.batch_size is 151, more than data.num_train, which is 150"),
         ("sensitivity.num_seeds", 21, "sensitivity.num_seeds must not exceed k_sweep.num_seeds"),

@@ -17,7 +17,8 @@ STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 
 
 def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed():
-    lines = (ROOT / "params.yaml").read_text().split("  paper: &paper\n")[1].split("\nscale:")[0].splitlines()
+    paper = (ROOT / "params.yaml").read_text().split("  paper: &paper\n")[1]
+    lines = re.split(r"\n+(?:  )?\w", paper)[0].splitlines()  # up to what is no part of it
     named = ("    name: paper", "    experiments: ")
     values = [line for line in lines if not re.search(r":( &\S+)?$", line.rstrip()) and not line.startswith(named)]
     assert len(values) > 20
@@ -25,13 +26,13 @@ def test_every_number_of_the_papers_preset_has_its_source_or_is_called_assumed()
 
 
 OWN = """
-  mine: &mine
+  of_a_test: &of_a_test
     <<: *smoke
-    name: mine
+    name: of_a_test
     k_sweep: {<<: *smoke-k_sweep, num_seeds: 5}
 
 scale:
-  <<: *mine
+  <<: *of_a_test
 """
 
 
@@ -45,13 +46,13 @@ def test_a_preset_may_change_single_numbers_of_another_and_dvc_sees_them(tmp_pat
     path = with_own_preset(tmp_path, OWN)
     scale, smoke = load(path).scale, load(ROOT / "params.yaml").presets["smoke"]
     k_sweep = smoke.k_sweep.model_copy(update={"num_seeds": 5})
-    assert scale == smoke.model_copy(update={"name": "mine", "k_sweep": k_sweep})
+    assert scale == smoke.model_copy(update={"name": "of_a_test", "k_sweep": k_sweep})
     assert load_yaml(path)["scale"]["k_sweep"] == k_sweep.model_dump()
 
 
 def test_a_preset_of_one_s_own_is_checked_as_all_are(tmp_path):
     with pytest.raises(
-        ParamsError, match=r"params.yaml: presets.mine.k_sweep.num_seed: Extra inputs are not permitted"
+        ParamsError, match=r"params.yaml: presets.of_a_test.k_sweep.num_seed: Extra inputs are not permitted"
     ):
         load(with_own_preset(tmp_path, OWN.replace("num_seeds", "num_seed")))
 

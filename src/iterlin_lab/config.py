@@ -47,6 +47,8 @@ class _Chosen(Shared):
     def _complete(self) -> "_Chosen":
         names = {experiment.name for experiment in chosen(self)}
         for experiment in chosen(self):
+            if getattr(self, experiment.name) is None:
+                raise ValueError(f"experiments: {experiment.name} has no section of that name in this preset")
             if missing := [name for name in experiment.reads if name not in names]:
                 raise ValueError(f"experiments: {experiment.name} needs {missing[0]}, which is left out")
         return self
@@ -67,8 +69,8 @@ class _Chosen(Shared):
         return self
 
 
-# One preset: everything that a run of the pipeline depends on.
-_SETTINGS: dict[str, Any] = {name: (experiment.settings, ...) for name, experiment in EXPERIMENTS.items()}
+# One preset: everything that a run of the pipeline depends on. An experiment that it leaves out needs no section.
+_SETTINGS: dict[str, Any] = {name: (experiment.settings | None, None) for name, experiment in EXPERIMENTS.items()}
 _SCALE: type[_Chosen] = create_model("Scale", __base__=_Chosen, **_SETTINGS)
 if TYPE_CHECKING:
     Scale = Any

@@ -45,11 +45,14 @@ def damping_colour(damping: float) -> tuple[float, float, float, float] | str:
     return mpl.colormaps["plasma"](np.interp(math.log10(damping), (-8, 1), (0, 0.9)))
 
 
-def line_style(K: float) -> str | tuple[int, tuple[int, int]]:
-    """Solid for powers of ten, which stand apart from the K between them."""
+def line_style(K: float) -> str | tuple[int, tuple[float, float]]:
+    """Solid and dashed in turn for powers of ten, since neighbours have near colours; dotted for the K between them."""
     if not math.isfinite(K):
         return "--" if math.isinf(K) else "-."
-    return "-" if math.log10(K).is_integer() else (0, (5, 1))
+    decade = math.log10(K)
+    if not decade.is_integer():
+        return (0, (1.5, 1))
+    return (0, (6, 1.5)) if decade % 2 else "-"
 
 
 def percent(axes: Axes) -> None:

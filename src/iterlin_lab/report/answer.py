@@ -62,8 +62,11 @@ def opening(answers: Sequence[Answer], setting: str, claims: Claims) -> str:
     """The first screen of the report, without the question where no experiment was run that answers it."""
     sentences = [text for answer in answers for text in answer.sentences]
     caveats = " ".join(answer.caveat for answer in answers if answer.caveat)
-    names = list(SOURCES.values())
-    ordered = dict(sorted(claims.items(), key=lambda item: names.index(_source(item[1]))))
+    known = list(SOURCES.values())
+    places = {
+        name: known.index(source) if (source := _source(claims[name])) in known else len(known) for name in claims
+    }
+    ordered = {name: claims[name] for name in sorted(claims, key=places.__getitem__)}
     by_source = counts(ordered, "source", lambda name: _source(claims[name]))
     parts = [
         f"## {QUESTION}\n\n" + "\n".join(f"- {text}" for text in sentences) if sentences else "",
@@ -86,5 +89,6 @@ def counts(claims: Claims, title: str, of: Callable[[str], str]) -> str:
 
 
 def _source(claim: Mapping[str, Any]) -> str:
-    """The source of a claim, in words."""
-    return SOURCES[claim["source"].split()[0].strip(",:")]
+    """The source of a claim, in words; another than these stands as it is."""
+    source: str = claim["source"]
+    return SOURCES.get(source.split()[0].strip(",:"), source)

@@ -26,7 +26,7 @@ def claims_section(
     rows = pd.DataFrame(
         {
             "id": [_linked(name, group(name), links) for name in claims],
-            "claim": [f"{claim['statement']} ({claim['source']}: {claim['paper']})" for claim in claims.values()],
+            "claim": [f"{claim['statement']} ({_of_source(claim)})" for claim in claims.values()],
             "verdict": list(map(_verdict, claims.values())),
             "evidence (accuracies in points, 95 %)": [claim["evidence"] for claim in claims.values()],
             "p: experiment, all": list(map(_p, claims.values())),
@@ -58,12 +58,19 @@ def _figure(claims: dict[str, dict[str, Any]]) -> str:
     """The figure of the claims that have an effect in points of accuracy, and how many have none."""
     if not (number := len(drawn(claims))):
         return ""
+    others = f""" The other
+{len(claims) - number} claims are in the table alone: they are on exponents, ratios, trends or shares, or lack runs."""
     return f"""![Effects, margins and verdicts of {number} claims](figures/claims.svg)
 
-*Means and 95 % intervals of the {number} claims with an effect in points of accuracy, and margins in grey. The other
-{len(claims) - number} claims are in the table alone: they are on exponents, ratios, trends or shares, or lack runs.*
+*Means and 95 % intervals of the {number} claims with an effect in points of accuracy, and margins in grey.\
+{others if number < len(claims) else ""}*
 
 """
+
+
+def _of_source(claim: dict[str, Any]) -> str:
+    """Where a claim is from, and what was found there if that is known."""
+    return ": ".join(filter(None, (claim["source"], claim["paper"])))
 
 
 def _verdict(claim: dict[str, Any]) -> str:

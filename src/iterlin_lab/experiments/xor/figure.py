@@ -209,7 +209,8 @@ def _crosses(axes: Axes, rows: pd.DataFrame, dial: str, marker: str) -> None:
         values = [period_text(row["K"]) if dial == "K" else number_text(row["damping"]) for row in near]
         text = f"{SYMBOLS[dial]} = {', '.join(values)}"
         face = _colour(dial, near[0][dial])
-        drawn = axes.annotate(text, at, offset, textcoords="offset points", fontsize=7.5, color=face, ha=side)
+        look = {"fontsize": 7.5, "color": face, "ha": side, "zorder": 4}  # above the bars of others
+        drawn = axes.annotate(text, at, offset, textcoords="offset points", **look)
         drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
