@@ -40,6 +40,12 @@ def test_schedules_update_features_and_roll_phases_back():
     assert guarded[-1]["network_train_loss"] < guarded[0]["network_train_loss"]
 
 
+def test_a_solver_and_a_schedule_of_one_s_own_halve_the_loss_in_every_phase():
+    first, *_, last = run("docs/own-solver.md")["result"].records
+    assert last["feature_updates"] >= 3
+    assert last["network_train_loss"] < first["network_train_loss"] / 4
+
+
 @pytest.mark.parametrize("name", ["normed", "dropped", "sequence"])
 def test_every_kind_of_model_learns(made, name):
     records = made[name].records
