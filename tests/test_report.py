@@ -16,9 +16,8 @@ from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.figures.forest import LOOK, forest
 from iterlin_lab.figures.style import SETTINGS, save
-from iterlin_lab.report.answer import QUESTION, Answer, counts, opening, sentence
+from iterlin_lab.report.answer import QUESTION, SOURCES, Answer, counts, opening, sentence
 from iterlin_lab.report.claims import claims_section
-from iterlin_lab.report.drawings import relative
 from iterlin_lab.report.headings import anchors
 from iterlin_lab.report.page import html
 from iterlin_lab.statistics import interval
@@ -131,7 +130,16 @@ def test_supported_and_contradicted_answers_are_opposites():
 
 def test_every_claim_has_a_source_with_a_name():
     judged = {one.id: claim(YES, source=one.source) for family in FAMILIES.values() for one in family.claims}
-    assert opening([], "150 digits", judged).endswith(f" {len(judged)} |")
+    rows = opening([], "150 digits", judged).splitlines()[-len(SOURCES) - 1 :]
+    assert [row.split("|")[1].strip() for row in rows] == [*SOURCES.values(), "all"]
+    assert rows[-1].endswith(f" {len(judged)} |")
+
+
+def test_another_source_stands_as_it_is_after_the_known_ones():
+    text = opening([], "150 digits", {"E-NEW-1": claim(NO, source="Someone 2026, fig. 1")} | CLAIMS)
+    *_, ours, other, _ = text.splitlines()
+    assert ours.startswith("| ours, after these ")
+    assert other.startswith("| Someone 2026, fig. 1 ")
 
 
 def test_the_question_is_asked_where_an_experiment_answers_it():
@@ -241,45 +249,3 @@ def test_a_figure_on_the_page_takes_less_than_its_file(page, tmp_path):
     drawing = page[page.rindex("<svg") : page.rindex("</svg>")]
     assert len(drawing) < 0.6 * len((tmp_path / "one.svg").read_text())
     assert page.count('<div class="wide" tabindex="0">') == page.count("<table>") == 2
-
-
-def test_rounding_leaves_texts_and_small_shapes_alone(tmp_path):
-    (tmp_path / "x.svg").write_text(
-        '<?xml version="1.0"?>\n<!-- a -->\n<svg xmlns="s">\n <g id="free">\n'
-        '  <path id="m" d="M 12.3456 -0.5678 \nL 1.2345 2"/><path d="M 0 1" clip-path="url(#m)" style="fill: red"/>\n'
-        '  <g id="used"><use xlink:href="#m" x="1.2345" y="10.98765" style="fill: red"/></g>\n </g>\n'
-        ' <text style="fill: red" x="3">0.12345</text>\n</svg>\n'
-    )
-    page = html("# T\n\n![y](figures/x.svg)\n", tmp_path)
-    assert (
-        '<svg role="img" aria-label="y" xmlns="s"><path id="n0" d="M12.3-0.6l-11.1 2.6"/><path d="M0 1" class="d0 n0"/>'
-        '<use href="#n0" x="1.23" y="11" class="d0"/><text class="d0" x="3">0.12345</text></svg>'
-    ) in page
-    assert ".d0{fill: red}\n.n0{clip-path: url(#n0)}" in page
-
-
-@pytest.mark.parametrize("size", [1.0, 300.0])
-def test_the_steps_of_a_path_lead_to_its_places(size):
-    """However many there are: they are rounded, and no error adds up."""
-    letters = {"M": 1, "L": 1, "Q": 2, "C": 3, "z": 0}
-    draw, path, places = np.random.default_rng(2), "", []
-    for letter in ["M", *draw.choice(["L", "L", "L", "Q", "C"], 400), "z", "M", "L", "z", "L"]:
-        points = draw.uniform(-size, size, (letters[letter], 2))
-        places.append(points)
-        path += letter + " ".join(f"{value:.6f}" for value in points.ravel()) + " "
-    shorter = relative(path)
-    assert len(shorter) < 0.7 * len(path)
-    assert followed(shorter) == pytest.approx(np.concatenate(places), abs=0.051 if size > 10 else 0.0051)
-
-
-def followed(path):
-    """All points of a path of steps."""
-    at, start, found = np.zeros(2), np.zeros(2), []
-    for letter, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
-        points = np.array(re.findall(r"-?[\d.]+", text), float).reshape(-1, {"q": 2, "c": 3}.get(letter, 1), 2)
-        for group in points:
-            found += [point if letter == "M" else at + point for point in group]
-            at = found[-1]
-        start = at if letter == "M" else start
-        at = start if letter == "z" else at
-    return np.array(found)

@@ -9,6 +9,7 @@ SHAPE = re.compile(r'<path id="([^"]*)"[^>]*( class="[^"]*")')
 PLACES = re.compile(r' (?:x|y|transform)="[^"]*"')
 REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 LOOK = re.compile(r'(?: clip-path="url\(#(\w+)\)")? style="([^"]*)"')
+CLIPPED = re.compile(r'(<g clip-path="[^"]*">)<use [^>]*/></g>(?:\1<use [^>]*/></g>)+')
 SMALL = 10  # points: a shape that stays below is a marker, and is rounded less
 
 
@@ -26,7 +27,7 @@ class Drawings:
         text = PLACES.sub(lambda found: re.sub(r"-?\d+\.\d+", lambda number: _short(float(number[0])), found[0]), text)
         text = re.sub(r' d="([^"]*)"', lambda found: f' d="{relative(found[1])}"', text)
         text = LOOK.sub(self._class, self._renamed(text))
-        text = re.sub(r"\s*\n\s*", "", _once(_ungrouped(text)))
+        text = _together(re.sub(r"\s*\n\s*", "", _once(_ungrouped(text))))
         return f'<span class="wide" tabindex="0">{text.replace("<svg", _described(alt), 1)}</span>'
 
     @property
@@ -71,6 +72,11 @@ def _once(text: str) -> str:
     for name, look in set(SHAPE.findall(text)):
         text = re.sub(rf'(<use href="#{name}"[^>]*?){look}', r"\1", text)
     return text
+
+
+def _together(text: str) -> str:
+    """With shapes in one group that follow each other in groups of one, where the same frame clips them."""
+    return CLIPPED.sub(lambda run: f"{run[1]}{run[0].replace(run[1], '').replace('</g>', '')}</g>", text)
 
 
 def relative(path: str) -> str:
