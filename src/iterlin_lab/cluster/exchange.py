@@ -22,7 +22,8 @@ class Exchange:
         from dvc.repo import Repo
 
         try:
-            found = Repo().cloud.get_remote(remote)
+            with Repo() as repo:
+                found = repo.cloud.get_remote(remote)
         except DvcException as error:
             sys.exit(f"cluster.yaml: remote: {error}")
         self.remote, self._fs, self._root = remote, found.fs, found.fs.join(found.path, "iterlin")
