@@ -7,6 +7,7 @@ import pytest
 
 from iterlin_lab.report.drawings import relative
 from iterlin_lab.report.page import html
+from tests.clone import ROOT
 
 
 def test_rounding_leaves_texts_and_small_shapes_alone(tmp_path):
@@ -61,3 +62,10 @@ def test_shapes_that_one_frame_clips_share_a_group(tmp_path):
     first, second, third = (name for name, _ in groups)
     assert first == third != second
     assert [re.findall(r'x="(\d)"', shown) for _, shown in groups] == [["0", "1", "2"], ["0"], ["0", "1"]]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "reports/laptop/figures").glob("*.svg")), ids=lambda path: path.stem)
+def test_a_figure_is_printed_on_a_page_without_making_it_smaller(path):
+    width, unit = re.search(r'<svg [^>]*?width="([\d.]+)(\w+)"', path.read_text()).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    assert unit == "pt"
+    assert float(width) <= 7 * 72

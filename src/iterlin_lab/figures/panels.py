@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 
 # Where runs diverged.
 CROSS: dict[str, Any] = {"marker": "X", "markersize": 8, "markeredgecolor": "white", "linestyle": "", "zorder": 4}
@@ -15,6 +16,11 @@ CROSS: dict[str, Any] = {"marker": "X", "markersize": 8, "markeredgecolor": "whi
 def grouped(table: pd.DataFrame, by: str | list[str] = "K") -> Iterator[tuple[Any, pd.DataFrame]]:
     """Every K with its rows, truncated Gauss–Newton, which has none, among them; or every value of other columns."""
     return iter(table.groupby(by, sort=False, dropna=False))
+
+
+def halves(figure: Figure) -> list[SubFigure]:
+    """The upper and the lower half of a figure, whose axes and legends need not be below each other."""
+    return list(figure.subfigures(2, 1, squeeze=False)[:, 0])
 
 
 def band(axes: Axes, x: Any, curve: pd.DataFrame, name: str, color: Any, **line: Any) -> None:

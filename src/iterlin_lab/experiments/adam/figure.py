@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.panels import band, grouped, halves
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import named, number_text
 
@@ -24,10 +24,12 @@ STYLES = {("gradient", True): "-.", ("Adam", True): ":", ("kept", False): (0, (4
 
 def solved(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 8: test accuracy, and training accuracy of network and proxy; and the accuracy against the tolerance."""
-    figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), width_ratios=(5, 3.6, 5.4))
-    _test(panels[0], tables["adam_curves"])
-    _train(panels[1], tables["adam_phases"])
-    _ends(panels[2], tables["adam"])
+    figure = plt.figure(figsize=(7, 5.4))
+    above, below = halves(figure)
+    _test(above.subplots(), tables["adam_curves"])
+    left, right = below.subplots(1, 2, width_ratios=(3, 7))
+    _train(left, tables["adam_phases"])
+    _ends(right, tables["adam"])
     return figure
 
 
@@ -51,7 +53,7 @@ def _test(axes: Axes, curves: pd.DataFrame) -> None:
     axes.set_xlabel("evaluations of the gradient")
     axes.set_ylabel("test accuracy of the network (%)")
     percent(axes)
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=8)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def _train(axes: Axes, curve: pd.DataFrame) -> None:
@@ -59,7 +61,7 @@ def _train(axes: Axes, curve: pd.DataFrame) -> None:
         accuracy = f"{model}_train_accuracy"
         band(axes, curve["step"], curve, accuracy, _colour(np.inf, np.nan), label=name, linestyle=style)
     axes.set_xlabel("step t")
-    axes.set_ylabel("training accuracy, large K with Adam (%)")
+    axes.set_ylabel("training accuracy,\nlarge K with Adam (%)")
     percent(axes)
     axes.legend(loc="lower right")
 
@@ -73,7 +75,7 @@ def _ends(axes: Axes, table: pd.DataFrame) -> None:
         axes.errorbar(at, mean, ([mean - low], [high - mean]), fmt="o", color=_colour(K, tolerance), capsize=2.5)
         period = "K = 1" if K == 1 else "K ≫ 1"
         labels.append(f"{METHODS[method][1]}\n{period}" if method in METHODS else number_text(tolerance))
-    axes.set_xticks(range(len(rows)), labels, fontsize=7)
+    axes.set_xticks(range(len(rows)), labels)
     axes.set_xlim(-0.5, len(rows) - 0.5)
     axes.set_xlabel("tolerance β, lazy problems solved better →", loc="right")
     axes.set_ylabel("test accuracy at the end (%)")

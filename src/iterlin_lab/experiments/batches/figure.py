@@ -16,14 +16,14 @@ STYLES = {"full": "-", "mini": ":"}
 
 def batches(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 11: full batches, mini-batches, and both at equal times ηt."""
-    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), sharey=True)
+    figure, panels = plt.subplots(1, 3, figsize=(7, 2.9), sharey=True)
     curves = tables["batches_curves"]
     for axes, way, title in zip(panels, ("full", "mini"), ("full batches", "mini-batches"), strict=False):
         _lines(axes, curves[curves["method"] == way], "step")
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title)
         axes.set_xlabel("step t")
     _lines(panels[2], curves, "time")
-    panels[2].set_title("both (full: solid, mini: dotted)", fontsize=9)
+    panels[2].set_title("both (full: solid, mini: dotted)")
     panels[2].set_xlabel("time ηt, in steps of full batches")
     panels[0].set_ylabel("test accuracy of the network (%)")
     panels[0].legend(loc="upper left")

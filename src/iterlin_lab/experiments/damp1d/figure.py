@@ -66,7 +66,7 @@ def functions(tables: Tables) -> Figure:
     drawn, points = tables["damp1d_drawn"], tables["damp1d_points"]
     dampings = sorted(drawn["damping"].unique())
     figure, panels = plt.subplots(
-        1, len(dampings), figsize=(2.4 * len(dampings) + 0.4, 2.7), sharey=True, squeeze=False
+        1, len(dampings), figsize=(min(7, 2.4 * len(dampings) + 0.4), 2.3), sharey=True, squeeze=False
     )
     for axes, damping in zip(panels[0], dampings, strict=True):
         of_damping = drawn[drawn["damping"] == damping]
@@ -75,7 +75,7 @@ def functions(tables: Tables) -> Figure:
         x = np.sort(of_damping["x"].unique())
         axes.plot(x, quintic(x), **TARGET)
         axes.plot(points["x"], points["y"], **POINTS)
-        axes.set_title(named(damping=damping), fontsize=9)
+        axes.set_title(named(damping=damping))
         axes.set_xlabel("x")
         axes.set_ylim(-14, 12)
     panels[0][0].set_ylabel("f(x)")

@@ -20,7 +20,7 @@ SHIFT = 0.12  # of a reading from its tick
 
 def damping(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 9 (bottom) beside the finite K of E-SWEEP, both from little feature learning to much; and when λ acts."""
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9.4, 3.6), sharey=True, width_ratios=(6, 4, 6))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(7, 2.9), sharey=True, width_ratios=(6, 4, 6))
     table = tables["damp_ce"]
     always = table[table["method"] == "always"].sort_values("damping")
     _panel(left, always, [*map(damping_colour, always["damping"])], list(map(number_text, always["damping"])))

@@ -20,9 +20,11 @@ APART = 1.025  # factor in n between neighbours, so that no interval hides anoth
 
 def scaling(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 4: test error against n with the exponents of its power laws; and the difference from K = 1."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.0))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.9))
     _errors(left, tables["data_scaling"], tables["data_scaling_slopes"])
     _differences(right, tables["data_scaling"])
+    lines = left.get_legend_handles_labels()
+    figure.legend(*lines, title="exponent of n in the test error", loc="outside lower center", ncols=2)
     return figure
 
 
@@ -40,7 +42,6 @@ def _errors(axes: Axes, table: pd.DataFrame, slopes: pd.DataFrame) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
     percent(axes)
     _size_axis(axes, table)
-    axes.legend(title="exponent of n in the test error", loc="lower left", fontsize=8, title_fontsize=8)
 
 
 def _differences(axes: Axes, table: pd.DataFrame) -> None:

@@ -18,7 +18,7 @@ DRAWN = 1e-16  # of the first loss; below it is rounding
 
 def decay(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Every trajectory against the bound, and the rate of f_lin at the end against the rate of the bound."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.8, 3.7), width_ratios=(5, 4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.1), width_ratios=(5, 4))
     _trajectories(left, tables["decay_curves"])
     _rates(right, tables["decay_runs"])
     return figure

@@ -31,6 +31,7 @@ def dials(tables: Mapping[str, pd.DataFrame]) -> Figure:
         for dial, rows in grouped(table, "dial"):
             _points(axes, rows.sort_values(f"{name}_mean"), name, dial)
         axes.set_xlabel(text)
+        axes.locator_params(axis="x", nbins=6)
     panels[0].set_ylabel("test accuracy at the end (%)")
     percent(panels[0])
     panels[0].legend(title="what is turned", loc="lower right")

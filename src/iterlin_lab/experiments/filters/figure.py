@@ -32,20 +32,20 @@ def grid(tables: Tables) -> Figure:
     channels = table["channel"].nunique()
     blocks = list(grouped(table))
     count, steps = table["filter"].nunique(), sorted(table["step"].unique())
-    size = (SIDE * len(steps) + 2.0, SIDE * count * len(blocks) + 1.0)
+    size = (min(7, SIDE * len(steps) + 2.0), SIDE * count * len(blocks) + 1.0)
     figure, panels = plt.subplots(count * len(blocks), len(steps), figsize=size, squeeze=False)
     for i, (K, block) in enumerate(blocks):
         rows = panels[i * count : (i + 1) * count]
         for number, line in enumerate(rows, 1):
-            line[0].set_ylabel(f"filter {number}", rotation=0, ha="right", va="center", fontsize=8)
+            line[0].set_ylabel(f"filter {number}", rotation=0, ha="right", va="center")
         rows[count // 2, 0].annotate(
             label(K), (-1.15, 0.5), xycoords="axes fraction", ha="right", va="center", color=colour(K)
         )
         for axes, image in zip(rows.flat, _images(block), strict=True):
             _draw(axes, image, norm)
     for axes, step in zip(panels[-1], steps, strict=True):
-        axes.set_xlabel(f"{step / steps[-1]:.0%}", fontsize=8)
-    figure.supxlabel(f"part of the {steps[-1]:.0f} steps of training", fontsize=9)
+        axes.set_xlabel(f"{step / steps[-1]:.0%}")
+    figure.supxlabel(f"part of the {steps[-1]:.0f} steps of training")
     bar = figure.colorbar(plt.cm.ScalarMappable(norm, MAPS[channels]), ax=panels, shrink=0.7, aspect=30)
     bar.set_label("change of a weight since initialisation")
     return figure
@@ -73,7 +73,7 @@ def _draw(axes: Axes, image: np.ndarray, norm: Normalize) -> None:
 
 def similarity(tables: Tables) -> Figure:
     """How similar K = 1's change is along training to the large K's final one, and how far from it."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8), sharex=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.1), sharex=True)
     curves, runs = tables["filters_similarity"], tables["filters_runs"].dropna(subset="fraction")
     large = curves["K"].iloc[0]
     for axes, name in ((left, "similarity"), (right, "distance")):
@@ -90,8 +90,8 @@ def similarity(tables: Tables) -> Figure:
     right.plot(runs["closest_fraction"], runs["closest_distance"], marker="^", label="smallest of a run", **look)
     left.set_ylabel(f"cosine with the final change of {label(large)}")
     right.set_ylabel("distance from the same final change,\nrelative to its length")
-    left.legend(loc="best", fontsize=8)
-    right.legend(loc="lower left", fontsize=8)
+    left.legend(loc="best")
+    right.legend(loc="lower left")
     return figure
 
 

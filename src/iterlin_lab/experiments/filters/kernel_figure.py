@@ -18,7 +18,7 @@ LAYERS = {"layer1": ("layer 1", "-"), "layer2": ("layer 2", "--")}
 
 def kernels(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """The NTK and the activations against steps: how far they are from initialisation, and how aligned with labels."""
-    figure, panels = plt.subplots(2, 2, figsize=(9.6, 6.4), sharex=True)
+    figure, panels = plt.subplots(2, 2, figsize=(7, 5.0), sharex=True)
     (whole, parts), (alignment, cka) = panels
     curves = tables["kernels_curves"]
     for K, curve in grouped(curves):

@@ -46,7 +46,7 @@ def _crosses(axes: Axes, curves: pd.DataFrame, diverged: pd.DataFrame) -> None:
 
 def accuracy(tables: Tables) -> Figure:
     """Test accuracy against K, in three readings, with every run of the first; and its difference from K = 1."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.6), width_ratios=(3, 2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.9), width_ratios=(3, 2))
     _readings(left, tables["k_sweep"], tables["k_sweep_runs"])
     _differences(right, tables["k_sweep"].query("K != 1 and K != inf"))
     return figure
@@ -90,11 +90,13 @@ def _period_axis(axes: Axes, table: pd.DataFrame) -> None:
 def proxy(tables: Tables) -> Figure:
     """The network against the linear proxy that is trained in its place (as T fig. 2), for the largest K."""
     curves = list(grouped(tables["k_sweep_curves"].query("K > 1")))[-3:]
-    figure, panels = plt.subplots(1, len(curves), figsize=(2.6 * len(curves) + 0.4, 2.9), sharey=True, squeeze=False)
+    figure, panels = plt.subplots(
+        1, len(curves), figsize=(min(7, 2.6 * len(curves) + 0.4), 2.4), sharey=True, squeeze=False
+    )
     for axes, (K, curve) in zip(panels[0], curves, strict=True):
         _band(axes, curve, "network_test_accuracy", K, label="network", style="-")
         _band(axes, curve, "proxy_test_accuracy", K, label="linear proxy", style=":")
-        axes.set_title(label(K), fontsize=9)
+        axes.set_title(label(K))
         _step_axis(axes, curve)
         percent(axes)
     panels[0][0].set_ylabel("test accuracy (%)")
@@ -109,7 +111,7 @@ def movement(tables: Tables) -> Figure:
         "linearisation_error": "RMS of f − f_lin, training set",
         "feature_updates": "feature updates",
     }
-    figure, panels = plt.subplots(1, 3, figsize=(9.4, 3.2))
+    figure, panels = plt.subplots(1, 3, figsize=(7, 2.6))
     for axes, (name, text) in zip(panels, quantities.items(), strict=True):
         for K, curve in grouped(tables["k_sweep_curves"]):
             _band(axes, curve, name, K, label=label(K))

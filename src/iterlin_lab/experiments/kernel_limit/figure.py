@@ -18,7 +18,7 @@ RATES = {"RF": "√(n/N)", "NT": "√((n + d)/(Nd))"}
 def kernel_limit(tables: Tables) -> Figure:
     """The whitened error of both kernels against N and against n, with the bounds' rates through the points."""
     table, fits = tables["kernel_limit"], tables["kernel_limit_fits"]
-    figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.7), sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(7, 3.0), sharey=True)
     for axes, varied, fixed in zip(panels, ("N", "n"), ("n", "N"), strict=True):
         rows = table[table["varied"] == varied]
         for kernel, points in rows.groupby("kernel"):
@@ -30,8 +30,8 @@ def kernel_limit(tables: Tables) -> Figure:
         axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
         axes.set_xlabel(f"{'neurons N' if varied == 'N' else 'examples n'}, with {fixed} = {rows[fixed].iloc[0]:g}")
-        axes.set_title(f"d = {rows['d'].iloc[0]:g}", fontsize=9)
-        axes.legend(fontsize=8)
+        axes.set_title(f"d = {rows['d'].iloc[0]:g}")
+        axes.legend()
     panels[0].set_ylim(top=3 * table["error_high"].max())  # room for the legends
     panels[0].set_ylabel("‖K$^{-1/2}$ K$_N$ K$^{-1/2}$ − I‖$_{op}$")
     return figure

@@ -18,13 +18,13 @@ MARKERS = "osD^vPX*"
 
 def lazy_flow(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """The training losses of the widest networks, and how both measures fall with N."""
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10.8, 3.6))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(7, 2.9))
     points, curves = tables["lazy_flow"], tables["lazy_flow_curves"]
     exponents = sorted(points["exponent"].unique())
     shades = mpl.colormaps["plasma"](np.linspace(0, 0.85, len(exponents)))
     colours = dict(zip(exponents, shades, strict=True))
     _losses(left, curves, colours)
-    left.set_title(f"N = {points['width'].max()}", fontsize=9)
+    left.set_title(f"N = {points['width'].max()}")
     predicted = tables["lazy_flow_fits"].set_index("exponent")["predicted"]
     for axes, name in ((middle, "distance"), (right, "kernel")):
         _against_width(axes, points, predicted, name, colours)

@@ -16,7 +16,7 @@ from iterlin_lab.report.names import label, tick
 
 def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """W fig. 1: accuracy against epochs for every K, on both sets; and the differences at the end."""
-    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(4, 4, 3))
+    figure, panels = plt.subplots(1, 3, figsize=(7, 2.8), width_ratios=(4, 4, 3))
     curves = tables["mnist_curves"]
     _lines(panels[0], curves, "test")
     panels[0].legend(loc="lower right")
@@ -41,7 +41,7 @@ def _differences(axes: Axes, table: pd.DataFrame) -> None:
     equivalence_margin(axes, END)
     mean_points(axes, range(len(rows)), rows, "proxy_final_difference", [colour(K) for K in rows["K"]])
     axes.set_xticks(range(len(rows)), list(map(tick, rows["K"])))
-    axes.set_xlabel("steps between feature updates, K")
+    axes.set_xlabel("steps between\nfeature updates, K")
     axes.set_ylabel("test accuracy at the end,\ndifference from K = 1 (points)")
     percent(axes)
     axes.legend(loc="best")

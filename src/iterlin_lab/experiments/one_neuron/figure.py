@@ -29,7 +29,7 @@ LOWEST = 5e-3  # below the plateaus; a descent that has found the neuron leaves 
 def errors(tables: Tables) -> Figure:
     """Test error against n/d for every learner and d, with ‖P_{>l} y‖² of the labels."""
     table = tables["one_neuron"]
-    figure, panels = plt.subplots(1, len(NAMES), figsize=(11.2, 3.3), sharey=True, sharex=True)
+    figure, panels = plt.subplots(1, len(NAMES), figsize=(7, 2.9), sharey=True, sharex=True)
     colours = dimension_colours(table["dimension"])
     for axes, (learner, name) in zip(panels, NAMES.items(), strict=True):
         for degree, height in tables["one_neuron_plateaus"].to_numpy():
@@ -41,16 +41,16 @@ def errors(tables: Tables) -> Figure:
             rows = of_learner[of_learner["dimension"] == dimension]
             _line(axes, rows["ratio"], rows, "test_error", color=color, label=f"d = {dimension}")
         axes.set(xscale="log", yscale="log", ylim=(LOWEST, 1.2), xlabel="n / d")
-        axes.set_title(name, fontsize=9)
+        axes.set_title(name.replace(", ", ",\n"))
         _plain_ticks(axes, (1, 2, 4, 8, 16, 32))
     panels[0].set_ylabel("test error / E y²")
-    panels[0].legend(fontsize=8, loc="center right", bbox_to_anchor=(1, 0.45))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(colours))
     return figure
 
 
 def rates(tables: Tables) -> Figure:
     """The examples that an error of ε takes against d; and the test error along descent."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.1))
     _sizes(left, tables["one_neuron_sizes"], tables["one_neuron_exponents"].set_index("learner"))
     _descents(right, tables["one_neuron_descent"])
     return figure
@@ -84,7 +84,7 @@ def _sizes(axes: Axes, sizes: pd.DataFrame, exponents: pd.DataFrame) -> None:
     axes.set(xscale="log", yscale="log", xlabel="input dimension d", ylabel="examples that the error ε takes, $n_ε$")
     _plain_ticks(axes, tuple(int(d) for d in dimensions))
     axes.set_ylim(top=10 * axes.get_ylim()[1])  # room for the legend
-    axes.legend(title="exponent of d", fontsize=8, title_fontsize=8, loc="upper left", alignment="left")
+    axes.legend(title="exponent of d", loc="upper left", alignment="left")
 
 
 def _descents(axes: Axes, descents: pd.DataFrame) -> None:
@@ -93,8 +93,8 @@ def _descents(axes: Axes, descents: pd.DataFrame) -> None:
             name = f"d = {dimension}" if number == 0 else None
             axes.plot(curve["step"], curve["test_error"], color=color, linewidth=0.9, label=name)
     axes.set(yscale="log", xlabel="steps of gradient descent", ylabel="test error / E y²")
-    axes.set_title(f"one neuron, n = {descents['ratio'].max():g} d", fontsize=9)
-    axes.legend(fontsize=8)
+    axes.set_title(f"one neuron, n = {descents['ratio'].max():g} d")
+    axes.legend()
 
 
 FIGURES = {"one_neuron": errors, "one_neuron_rates": rates}

@@ -13,7 +13,7 @@ from iterlin_lab.report.names import label
 
 def probes(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 5: test accuracy of linear probes against steps, a panel a layer, with a line where each K ends."""
-    figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6))
+    figure, panels = plt.subplots(1, 2, figsize=(7, 2.9))
     for number, axes in enumerate(panels, 1):
         name = f"layer{number}"
         for K, curve in grouped(tables["probes_curves"]):
@@ -22,7 +22,7 @@ def probes(tables: Mapping[str, pd.DataFrame]) -> Figure:
             axes.axhline(curve[f"{name}_mean"].iloc[-1], color=colour(K), linewidth=0.8, linestyle=":")
         axes.set(xscale="log", xlabel="step t", ylabel="test accuracy of the probe (%)")
         axes.set_xlim(left=1)
-        axes.set_title(f"layer {number}", fontsize=9)
+        axes.set_title(f"layer {number}")
         percent(axes)
     panels[0].legend(loc="best")
     return figure

@@ -21,7 +21,7 @@ def quadratic(tables: Mapping[str, pd.DataFrame]) -> Figure:
     panels[1].sharey(panels[0])
     for axes, (name, title) in zip(panels, TITLES.items(), strict=False):
         _distances(axes, tables["quadratic_distances"], name)
-        axes.set_title(title, fontsize="medium")
+        axes.set_title(title)
     panels[0].set_ylabel("distance of outputs from the\nnetwork's, over their change")
     panels[0].legend(loc="upper left")
     _accuracies(panels[2], tables["quadratic"])

@@ -23,7 +23,7 @@ MAP = "Oranges"
 
 def resnet(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """T fig. 10: test accuracy of the network against steps, and of the linear proxy that is trained in its place."""
-    figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(7, 2.9), sharey=True)
     curves = tables["resnet_curves"]
     for axes, (panel, title) in zip(panels, PANELS.items(), strict=True):
         for K, curve in grouped(curves[curves["method"] == panel]):
@@ -46,7 +46,7 @@ def diverged(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """How many runs diverged for every η and K, a map a norm."""
     table = tables["resnet_grid"]
     norms = table["method"].unique()
-    figure, panels = plt.subplots(1, len(norms), figsize=(3.2 * len(norms), 3.2), sharey=True)
+    figure, panels = plt.subplots(1, len(norms), figsize=(min(7, 2.4 * len(norms)), 2.6), sharey=True)
     for axes, norm in zip(panels, norms, strict=True):
         rows = table[table["method"] == norm].pivot(
             index="learning_rate", columns="K", values=["share", "diverged", "runs"]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 
-from iterlin_lab.figures.panels import band, grouped
+from iterlin_lab.figures.panels import band, grouped, halves
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import label, number_text, period_text
 
@@ -24,14 +24,15 @@ OF_SGD = {"color": "#cc79a7", "linestyle": "--"}
 
 def stability(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """After W fig. 1: the share of runs that diverged for every pair of η and K, and the same against ηλ_max."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.0), width_ratios=(6, 5))
+    figure = plt.figure(figsize=(7, 5.4))
+    upper, lower = (half.subplots() for half in halves(figure))
     runs, table = tables["stability_runs"], tables["stability"]
     runs, table = runs[runs["own"]], table[table["own"]]
-    _map(left, table)
-    _bound(left, runs["max_eigenvalue"])
-    _products(left, table)
-    left.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=8)
-    _lines(right, table)
+    _map(upper, table)
+    _bound(upper, runs["max_eigenvalue"])
+    _products(upper, table)
+    upper.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    _lines(lower, table)
     return figure
 
 
@@ -43,7 +44,7 @@ def stability_other(tables: Mapping[str, pd.DataFrame]) -> Figure:
     _map(axes, table)
     (name,) = table["initialisation"].unique()
     bound = (BOUND / runs["max_eigenvalue"]).median()
-    axes.set_title(f"{name}: ηλ_max = {BOUND} at η = {bound:.2g}", fontsize=9)
+    axes.set_title(f"{name}: ηλ_max = {BOUND} at η = {bound:.2g}")
     return figure
 
 
@@ -51,14 +52,14 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """After W fig. 1 and 2: learning curves at the smallest η and at ten times that, with SGD beside the first."""
     curves = tables["stability_curves"]
     rates = np.sort(curves["learning_rate"].unique())
-    figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.4), sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(7, 2.9), sharey=True)
     for axes, rate in zip(panels, rates, strict=True):
         found = grouped(curves[curves["learning_rate"] == rate], ["method", "K"])
         for ((method, K), curve), marker in zip(found, cycle(MARKERS), strict=False):
             style = {"color": colour(K), "marker": marker, "markevery": 5} if method == "gd" else OF_SGD
             name = label(K) if method == "gd" else "SGD, per step"
             band(axes, curve["step"], curve, "network_test_accuracy", label=name, **style)
-        axes.set_title(f"η = {number_text(rate)}", fontsize=9)
+        axes.set_title(f"η = {number_text(rate)}")
         axes.set_xlabel("step t")
     panels[0].set_ylabel("test accuracy of the network (%)")
     panels[0].set_ylim(0, 1)
@@ -80,7 +81,7 @@ def _map(axes: Axes, table: pd.DataFrame) -> None:
         text, shade = f"{row['diverged']} of {row['runs']}", "white" if row["share"] > 0.6 else "black"
         place = at["x"][row["K"]], at["y"][row["learning_rate"]]
         box = {"facecolor": mesh.to_rgba(row["share"]), "edgecolor": "none", "pad": 1}  # in front of the lines
-        axes.text(*place, text, ha="center", va="center", color=shade, fontsize=8, zorder=4, bbox=box)
+        axes.text(*place, text, ha="center", va="center", color=shade, zorder=4, bbox=box)
     axes.set(xscale="log", yscale="log", xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
     axes.set_xticks(x, list(map(period_text, shares.columns.to_numpy())))
     axes.set_yticks(y, list(map(number_text, shares.index)))

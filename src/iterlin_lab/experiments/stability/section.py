@@ -41,8 +41,8 @@ orders as η does.
 
 ![Share of runs that diverged over learning rate and period, and against ηλ_max](figures/stability.svg)
 
-*Left: runs that diverged, for every pair; the blue line is ηλ_max = 2 for the median λ_max, its band that for the
-middle half of the runs, and ηK is constant along dashed diagonals. Right: the share against the median ηλ_max, with
+*Above: runs that diverged, for every pair; the blue line is ηλ_max = 2 for the median λ_max, its band that for the
+middle half of the runs, and ηK is constant along dashed diagonals. Below: the share against the median ηλ_max, with
 exact 95 % intervals; points of one η are drawn side by side.*
 
 ![Learning curves at two learning rates](figures/stability_curves.svg)

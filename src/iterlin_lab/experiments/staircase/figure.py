@@ -16,7 +16,7 @@ NAMES = {"RF": "random features, $K^{RF}$", "NT": "neural tangent, $K^{NT}$"}
 def staircase(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Test error against log n / log d for every d, with the plateaus of theorem 1."""
     table, plateaus = tables["staircase"], tables["staircase_plateaus"]
-    figure, panels = plt.subplots(1, 2, figsize=(9.2, 3.8), sharey=True, sharex=True)
+    figure, panels = plt.subplots(1, 2, figsize=(7, 3.1), sharey=True, sharex=True)
     colours = dimension_colours(table["dimension"])
     for axes, (kernel, name) in zip(panels, NAMES.items(), strict=True):
         _plateaus(axes, plateaus, table["exponent"].max(), labelled=axes is panels[1])
@@ -25,7 +25,7 @@ def staircase(tables: Mapping[str, pd.DataFrame]) -> Figure:
             mean, low, high = (rows[f"test_error_{part}"] for part in ("mean", "low", "high"))
             style = {"color": color, "marker": "o", "capsize": 2}
             axes.errorbar(rows["exponent"], mean, (mean - low, high - mean), label=f"d = {dimension}", **style)
-        axes.set_title(name, fontsize=9)
+        axes.set_title(name)
         axes.set_xlabel("log n / log d")
         axes.set_ylim(bottom=-0.02)
     panels[0].set_ylabel("test error, in units of $‖f^*‖^2$")
@@ -39,7 +39,7 @@ def _plateaus(axes: Axes, plateaus: pd.DataFrame, last: float, labelled: bool) -
         ends = [degree, min(degree + 1, last)]
         axes.plot(ends, [plateau] * 2, color="0.25", linewidth=1, linestyle="--", zorder=1)
         if labelled and ends[1] - ends[0] > 0.3:
-            place: Any = {"xytext": (0, 3), "textcoords": "offset points", "ha": "right", "fontsize": 8}
+            place: Any = {"xytext": (0, 3), "textcoords": "offset points", "ha": "right"}
             axes.annotate(f"$‖P_{{>{degree:g}}}f^*‖^2$", (ends[1], plateau), **place)
 
 

@@ -16,7 +16,7 @@ from iterlin_lab.report.names import label, tick
 
 def vit(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Accuracy against steps for every K, its difference from K = 1, and how far the kernel has moved."""
-    figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.6), width_ratios=(5, 3, 3))
+    figure, panels = plt.subplots(1, 3, figsize=(7, 2.8), width_ratios=(5, 3, 3))
     table = tables["vit"]
     _curves(panels[0], tables["vit_curves"])
     _differences(panels[1], table[table["K"] > 1])
@@ -61,7 +61,7 @@ def _points(axes: Axes, table: pd.DataFrame, name: str) -> None:
     mean_points(axes, at, table, name, [colour(K) for K in table["K"]])
     axes.set_xticks(at, list(map(tick, table["K"])))
     axes.set_xlim(-0.5, len(table) - 0.5)
-    axes.set_xlabel("steps between feature updates, K")
+    axes.set_xlabel("steps between\nfeature updates, K")
 
 
 FIGURES = {"vit": vit}

@@ -18,7 +18,7 @@ from iterlin_lab.report.names import SYMBOLS, label, named, number_text, period_
 
 Tables = Mapping[str, pd.DataFrame]
 COLUMNS = 5
-SIDE = 1.75  # inches of a panel
+SIDE = 1.22  # inches of a panel
 LOWEST = math.cos(math.pi / 4)  # of an alignment
 BINS = np.linspace(LOWEST, 1, 16).tolist()
 RANDOM = 4 / math.pi * math.sin(math.pi / 4)
@@ -48,7 +48,7 @@ def features(tables: Tables) -> Figure:
             value = chosen[dial][column]
             neurons = _neurons(table, dial, value)
             _scatter(scatter, neurons, norm)
-            scatter.set_title(_name(dial, value), fontsize=9)
+            scatter.set_title(_name(dial, value))
             _histogram(histogram, neurons["alignment"], _colour(dial, value))
         panels[row, 0].set_ylabel("second entry of w₁ᵢ")
         panels[row + 1, 0].set_ylabel("neurons")
@@ -114,7 +114,7 @@ def _histogram(axes: Axes, alignment: pd.Series, face) -> None:
 def alignment(tables: Tables) -> Figure:
     """Mean alignment and test accuracy against K and against λ."""
     table = tables["xor"]
-    figure, panels = plt.subplots(2, 2, figsize=(8.6, 5.6), sharey="row", sharex="col", height_ratios=(1.4, 1))
+    figure, panels = plt.subplots(2, 2, figsize=(7, 4.6), sharey="row", sharex="col", height_ratios=(1.4, 1))
     for column, dial in enumerate(DIALS):
         rows = table.dropna(subset=dial)
         upper, lower = panels[:, column]
@@ -171,7 +171,7 @@ def _dial_axes(panels: np.ndarray, table: pd.DataFrame) -> None:
 def dials(tables: Tables) -> Figure:
     """Whether K and λ are the same dial: mean alignment against the distance from the initialisation, for both."""
     table = tables["xor"]
-    figure, axes = plt.subplots(figsize=(7.6, 4.2))
+    figure, axes = plt.subplots(figsize=(7, 4.0))
     for dial, marker, line in zip(DIALS, "os", ("-", "--"), strict=True):
         rows = table[np.isfinite(table[dial])].sort_values(dial, ascending=dial == "K")
         axes.plot(rows["distance_mean"], rows["alignment_mean"], line, color="0.75", linewidth=1, zorder=1)
@@ -209,7 +209,7 @@ def _crosses(axes: Axes, rows: pd.DataFrame, dial: str, marker: str) -> None:
         values = [period_text(row["K"]) if dial == "K" else number_text(row["damping"]) for row in near]
         text = f"{SYMBOLS[dial]} = {', '.join(values)}"
         face = _colour(dial, near[0][dial])
-        look = {"fontsize": 7.5, "color": face, "ha": side, "zorder": 4}  # above the bars of others
+        look = {"color": face, "ha": side, "zorder": 4}  # above the bars of others
         drawn = axes.annotate(text, at, offset, textcoords="offset points", **look)
         drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
