@@ -12,14 +12,15 @@ from tests.clone import ROOT
 
 def test_rounding_leaves_texts_and_small_shapes_alone(tmp_path):
     (tmp_path / "x.svg").write_text(
-        '<?xml version="1.0"?>\n<!-- a -->\n<svg xmlns="s">\n <g id="free">\n'
+        '<?xml version="1.0"?>\n<!-- a -->\n<svg xmlns="s" width="504pt" height="100pt">\n <g id="free">\n'
         '  <path id="m" d="M 12.3456 -0.5678 \nL 1.2345 2"/><path d="M 0 1" clip-path="url(#m)" style="fill: red"/>\n'
         '  <g id="used"><use xlink:href="#m" x="1.2345" y="10.98765" style="fill: red"/></g>\n </g>\n'
         ' <text style="fill: red" x="3">0.12345</text>\n</svg>\n'
     )
     page = html("# T\n\n![y](figures/x.svg)\n", tmp_path)
     assert (
-        '<svg role="img" aria-label="y" xmlns="s"><path id="n0" d="M12.3-0.6l-11.1 2.6"/><path d="M0 1" class="d0 n0"/>'
+        '<svg role="img" aria-label="y" xmlns="s" width="655.2pt" height="130pt">'
+        '<path id="n0" d="M12.3-0.6l-11.1 2.6"/><path d="M0 1" class="d0 n0"/>'
         '<use href="#n0" x="1.23" y="11" class="d0"/><text class="d0" x="3">0.12345</text></svg>'
     ) in page
     assert ".d0{fill: red}\n.n0{clip-path: url(#n0)}" in page

@@ -10,6 +10,8 @@ PLACES = re.compile(r' (?:x|y|transform)="[^"]*"')
 REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 LOOK = re.compile(r'(?: clip-path="url\(#(\w+)\)")? style="([^"]*)"')
 CLIPPED = re.compile(r'(<g clip-path="[^"]*">)<use [^>]*/></g>(?:\1<use [^>]*/></g>)+')
+SIZE = re.compile(r' (width|height)="([\d.]+)pt"')  # of a drawing
+LARGER = 1.3  # on a screen than on paper, where its text has eight points
 SMALL = 10  # points: a shape that stays below is a marker, and is rounded less
 
 
@@ -25,6 +27,7 @@ class Drawings:
         text = path.read_text(encoding="utf-8")
         text = INVISIBLE.sub("", text[text.index("<svg") :]).replace("xlink:href", "href")
         text = PLACES.sub(lambda found: re.sub(r"-?\d+\.\d+", lambda number: _short(float(number[0])), found[0]), text)
+        text = SIZE.sub(lambda found: f' {found[1]}="{_short(LARGER * float(found[2]))}pt"', text)
         text = re.sub(r' d="([^"]*)"', lambda found: f' d="{relative(found[1])}"', text)
         text = LOOK.sub(self._class, self._renamed(text))
         text = _together(re.sub(r"\s*\n\s*", "", _once(_ungrouped(text))))
