@@ -2,9 +2,11 @@
 
 import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from iterlin_lab.figures.style import save
 from iterlin_lab.report.drawings import relative
 from iterlin_lab.report.page import html
 from tests.clone import ROOT
@@ -70,3 +72,13 @@ def test_a_figure_is_printed_on_a_page_without_making_it_smaller(path):
     width, unit = re.search(r'<svg [^>]*?width="([\d.]+)(\w+)"', path.read_text()).groups()  # pyright: ignore[reportOptionalMemberAccess]
     assert unit == "pt"
     assert float(width) <= 7 * 72
+
+
+def test_a_layout_is_rounded_so_that_no_byte_depends_on_what_was_drawn_before(tmp_path):
+    figure, panels = plt.subplots(1, 2, layout="constrained")
+    panels[0].set_ylabel("so long a label that the panels make room for it")
+    save(figure, tmp_path / "x")
+    places = np.array([axes.get_position(original=True).bounds for axes in panels])
+    assert places[0, 0] > 0.05
+    np.testing.assert_array_equal(places, np.round(places, 5))
+    plt.close(figure)

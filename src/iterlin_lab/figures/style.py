@@ -65,7 +65,16 @@ def percent(axes: Axes) -> None:
 
 def save(figure: Figure, stem: Path) -> None:
     """Write a figure as SVG, in which text is text, and PNG, without dates."""
+    _settle(figure)
     path = stem.with_suffix(".svg")
     figure.savefig(path, dpi="figure", metadata={"Date": None, "Creator": None})  # of the parts that are pictures
     path.write_text(path.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS), encoding="utf-8")
     figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})
+
+
+def _settle(figure: Figure) -> None:
+    """Compute the layout once, and round it: the last bits of its solver depend on what was drawn before."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 5).tolist())
