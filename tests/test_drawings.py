@@ -80,5 +80,5 @@ def test_a_layout_is_rounded_so_that_no_byte_depends_on_what_was_drawn_before(tm
     save(figure, tmp_path / "x")
     places = np.array([axes.get_position(original=True).bounds for axes in panels])
     assert places[0, 0] > 0.05
-    np.testing.assert_array_equal(places, np.round(places, 5))
+    np.testing.assert_allclose(places, np.round(places, 5), rtol=0, atol=1e-15)
     plt.close(figure)
