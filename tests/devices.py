@@ -47,7 +47,9 @@ def difference(call):
     """The largest difference between one device and four, over parameters and records."""
     settings = {"loss": iterlin.cross_entropy, "solver": 0.1, "num_steps": 10} | call
     y = X[:, :2] if settings["loss"] is iterlin.squared_error else Y
-    data = {"train": (X, y), "test": (X[:11], y[:11])}  # 11 examples have no equal shares
+    # The kernel of all 72 has eigenvalues 1e-12 of the largest: there rounding grows in the dual. That of 24 has none.
+    n = 24 if isinstance(settings["solver"], iterlin.Dual) else len(X)
+    data = {"train": (X[:n], y[:n]), "test": (X[:11], y[:11])}  # 11 examples have no equal shares
     one, four = (iterlin.train(MODEL, data, mesh=mesh, **settings) for mesh in (None, MESH))
     for leaf in jax.tree.leaves(four.state.params):
         assert leaf.sharding.is_fully_replicated

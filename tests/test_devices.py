@@ -19,10 +19,8 @@ def told():
 
 
 def test_four_devices_come_to_what_one_comes_to(told):
-    differences = told["differences"]
-    assert len(differences) == 11
-    # What the dual is solved for has the kernel's condition in it, and the order of its sums is not always the same.
-    assert all(found < (1e-10 if name.startswith("dual") else 1e-13) for name, found in differences.items())
+    assert len(told["differences"]) == 11
+    assert max(told["differences"].values()) < 1e-13
 
 
 def test_kernels_by_blocks_over_the_devices_are_the_same(told):
