@@ -40,9 +40,8 @@ def main() -> int:
     rows = []
     print(markdown([], HEADER), flush=True)
     names = args.groups or [name for name in GROUPS if name not in ON_REQUEST]
-    with tqdm(
-        total=sum(len(GROUPS[name]) for name in names), unit="pair", leave=False, disable=None
-    ) as bar:  # on a terminal alone
+    total = sum(len(GROUPS[name]) for name in names)
+    with tqdm(total=total, unit="pair", leave=False, disable=None) as bar:  # on a terminal alone
         for name in names:
             say(bar, f"{name}, {len(GROUPS[name])} pairs")
             for found in rows_of(GROUPS[name], args.repetitions, baseline, bar):

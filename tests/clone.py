@@ -2,11 +2,14 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
 import sys
+import termios
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from iterlin_lab.config import STAGES
@@ -38,6 +41,21 @@ def run_in(folder: Path, *command: str, check: bool = True, **settings: str) -> 
     return done
 
 
+def on_terminal(folder: Path, *command: str) -> tuple[str, str]:
+    """What a command prints, and what it says besides on a terminal, which is its standard error."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (30, 120))
+    env, said = environment(PYTHONPATH=str(folder / "src")), b""
+    with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        with suppress(OSError):  # as a terminal ends whose other side is closed
+            while part := os.read(ours, 1000):
+                said += part
+        printed = process.communicate()[0]
+    os.close(ours)
+    return printed, said.decode()
+
+
 def chosen(experiments: Sequence[str]) -> str:
     """The line of params.yaml that leaves all other experiments out; none if none are given."""
     by_stage = {stage: [name for name in experiments if EXPERIMENTS[name].stage == stage] for stage in STAGES}
@@ -60,8 +78,7 @@ class Clone:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         (folder / "dvc.lock").unlink(missing_ok=True)
-        params = folder / "params.yaml"
-        params.write_text(params.read_text().split("\nscale:")[0] + f"\nscale:\n  <<: *{preset}{chosen(experiments)}\n")
+        self.choose(f"scale:\n  <<: *{preset}{chosen(experiments)}\n")
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         self.commit()
 
@@ -70,6 +87,11 @@ class Clone:
         user = ("-c", "user.name=t", "-c", "user.email=t@t")
         for command in (["add", "-A"], [*user, "commit", "-q", "--allow-empty", "-m", "x"]):
             subprocess.run(["git", *command], cwd=self.folder, check=True)
+
+    def choose(self, text: str) -> None:
+        """Put this in the place of `scale` in params.yaml, after all presets."""
+        path = self.folder / "params.yaml"
+        path.write_text(path.read_text().split("\nscale:")[0] + "\n" + text)
 
     def edit(self, old: str, new: str) -> None:
         """Change params.yaml as a user would; the text must be there once."""

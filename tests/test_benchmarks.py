@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.clone import ROOT, environment
+from tests.clone import ROOT, environment, on_terminal
 
 GROUPS = (
     "mini-batch, full batch, digits, long phases, longer phases, dual, stock jax, scaling, residual, transformer, "
@@ -41,11 +41,11 @@ def test_each_row_comes_once_it_is_measured_after_the_name_of_its_pair(tmp_path)
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines[1:10:2]] == named
 
 
-def test_a_terminal_has_one_line_of_how_far_it_is(tmp_path):
-    bench = f"{sys.executable} -m benchmarks --groups scaling --repetitions 1 --csv {tmp_path / 'csv'}"
-    on_terminal = ["script", "-qec", f"stty cols 120 rows 30 && {bench}", "/dev/null"]
-    done = subprocess.run(on_terminal, stdout=-1, text=True, cwd=ROOT, env=environment())
-    assert done.returncode in (0, 1)  # 1 if slower than the baseline
-    assert "next: linearised: 50 channels / 25:" in done.stdout
-    assert "1/2" in done.stdout
-    assert "| linearised: 256 examples / 64 | " in done.stdout
+def test_a_terminal_has_a_bar_and_the_table_is_printed_beside_it(tmp_path):
+    arguments = ("--groups", "scaling", "--repetitions", "1", "--csv", str(tmp_path / "csv"))
+    printed, said = on_terminal(ROOT, sys.executable, "-m", "benchmarks", *arguments)
+    assert "next: linearised: 50 channels / 25:" in said
+    assert "| 1/2 [" in said
+    assert len(printed.splitlines()) >= 4  # the head of the table, and a row a pair
+    assert "| linearised: 256 examples / 64 | " in printed
+    assert "\r" not in printed

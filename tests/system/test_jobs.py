@@ -1,15 +1,11 @@
 """Stages side by side, in a clone at the smoke preset, against one after another in another clone."""
 
-import os
-import pty
 import re
 import shutil
-import subprocess
-from contextlib import suppress
 
 import pytest
 
-from tests.clone import SWEEP, Clone, environment
+from tests.clone import SWEEP, Clone, on_terminal
 
 UP_TO_DATE = "Data and pipelines are up to date."
 
@@ -144,17 +140,8 @@ def test_where_a_cell_fails_the_others_are_kept(clone):
 
 def test_a_line_on_a_terminal_says_what_trains(clone):
     clone.edit('"20", "100"], num_seeds: 2}', '"20", "100"], num_seeds: 4}')
-    ours, theirs = pty.openpty()
-    command, env = ("iterlin", "repro", "k_sweep"), environment(PYTHONPATH=str(clone.folder / "src"))
-    with subprocess.Popen(command, cwd=clone.folder, env=env, stdout=-1, stderr=theirs, text=True) as process:
-        os.close(theirs)
-        said = b""
-        with suppress(OSError):  # as a terminal ends whose other side is closed
-            while part := os.read(ours, 1000):
-                said += part
-        printed = process.communicate()[0]
-    os.close(ours)
-    lines = said.decode().split("\r\x1b[K")
+    printed, said = on_terminal(clone.folder, "iterlin", "repro", "k_sweep")
+    lines = said.split("\r\x1b[K")
     assert [line for line in lines if re.match(r"\[\d/\d\] k_sweep, K = \d+, run [1-4] of at most 4", line)], lines
     assert all(len(line) < 80 for line in lines if line.startswith("["))
     assert "Running stage 'sweep@smoke-k_sweep-100'" in printed

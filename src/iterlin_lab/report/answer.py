@@ -62,11 +62,8 @@ def opening(answers: Sequence[Answer], setting: str, claims: Claims) -> str:
     """The first screen of the report, without the question where no experiment was run that answers it."""
     sentences = [text for answer in answers for text in answer.sentences]
     caveats = " ".join(answer.caveat for answer in answers if answer.caveat)
-    known = list(SOURCES.values())
-    places = {
-        name: known.index(source) if (source := _source(claims[name])) in known else len(known) for name in claims
-    }
-    ordered = {name: claims[name] for name in sorted(claims, key=places.__getitem__)}
+    places = {source: place for place, source in enumerate(SOURCES.values())}
+    ordered = dict(sorted(claims.items(), key=lambda item: places.get(_source(item[1]), len(places))))
     by_source = counts(ordered, "source", lambda name: _source(claims[name]))
     parts = [
         f"## {QUESTION}\n\n" + "\n".join(f"- {text}" for text in sentences) if sentences else "",

@@ -58,12 +58,13 @@ def _figure(claims: dict[str, dict[str, Any]]) -> str:
     """The figure of the claims that have an effect in points of accuracy, and how many have none."""
     if not (number := len(drawn(claims))):
         return ""
-    others = f""" The other
-{len(claims) - number} claims are in the table alone: they are on exponents, ratios, trends or shares, or lack runs."""
+    text = f"Means and 95 % intervals of the {number} claims with an effect in points of accuracy, and margins in grey."
+    if others := len(claims) - number:
+        text += f""" The other
+{others} claims are in the table alone: they are on exponents, ratios, trends or shares, or lack runs."""
     return f"""![Effects, margins and verdicts of {number} claims](figures/claims.svg)
 
-*Means and 95 % intervals of the {number} claims with an effect in points of accuracy, and margins in grey.\
-{others if number < len(claims) else ""}*
+*{text}*
 
 """
 
