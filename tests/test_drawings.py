@@ -74,7 +74,7 @@ def test_a_figure_is_printed_on_a_page_without_making_it_smaller(path):
     assert float(width) <= 7 * 72
 
 
-def test_a_layout_is_rounded_so_that_no_byte_depends_on_what_was_drawn_before(tmp_path):
+def test_a_layout_is_rounded_so_that_no_byte_depends_on_the_processor(tmp_path):
     figure, panels = plt.subplots(1, 2, layout="constrained")
     panels[0].set_ylabel("so long a label that the panels make room for it")
     save(figure, tmp_path / "x")

@@ -1,12 +1,11 @@
 """A figure is drawn anew where one of its tables, its files or the code changed, and taken from before otherwise."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 from iterlin_lab.figures import kept
-from iterlin_lab.figures.style import SETTINGS
+from iterlin_lab.figures.style import drawing
 
 
 @pytest.fixture
@@ -17,8 +16,7 @@ def tables(tmp_path, monkeypatch):
     folder.mkdir()
     for name in ("read", "other"):
         pd.DataFrame({"x": [1, 2], "y": [3, 4]}).to_csv(folder / f"{name}.csv", index=False)
-    mpl.use("agg")
-    with mpl.rc_context(SETTINGS):
+    with drawing():
         yield folder
 
 

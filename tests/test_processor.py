@@ -1,10 +1,13 @@
 """Which instructions numbers come from."""
 
+import ast
 import os
+import sys
 
 import pytest
 
 from iterlin_lab.runs import processor
+from tests.whole import ROOT
 
 NAMES = ("XLA_FLAGS", "OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
 
@@ -49,3 +52,16 @@ def test_the_first_processor_is_told_from_the_others():
     found = processor.processor()
     assert found.count("model name") <= 1
     assert "\n\n" not in found
+
+
+@pytest.mark.parametrize("stage", sorted(path.name for path in (ROOT / "stages").glob("*.py")))
+def test_no_stage_loads_numpy_before_its_instructions_are_set(stage):
+    """`iterlin_lab` sets them when it is imported, so nothing that is not Python's own stands before it."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / "stages" / stage).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module).partition(".")[0])
+    assert "iterlin_lab" in found
+    assert found <= {"iterlin_lab", *sys.stdlib_module_names}

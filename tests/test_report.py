@@ -3,7 +3,6 @@
 import re
 from html.parser import HTMLParser
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from iterlin_lab.claims.evidence import Claim, Evidence, Family, equivalent
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.figures.forest import LOOK, forest
-from iterlin_lab.figures.style import SETTINGS, save
+from iterlin_lab.figures.style import drawing, save
 from iterlin_lab.report.answer import QUESTION, SOURCES, Answer, counts, opening, sentence
 from iterlin_lab.report.claims import claims_section
 from iterlin_lab.report.headings import anchors
@@ -153,8 +152,7 @@ def test_the_question_is_asked_where_an_experiment_answers_it():
 
 @pytest.fixture
 def figure():
-    mpl.use("agg")
-    with mpl.rc_context(SETTINGS):
+    with drawing():
         yield forest(CLAIMS)
     plt.close("all")
 

@@ -1,6 +1,7 @@
 """One look for all figures: the same colour for the same K everywhere, and the same bytes each time."""
 
 import math
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ SETTINGS: Any = {
 }
 
 FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"  # of one width, so that texts keep their places
+
+
+def drawing() -> AbstractContextManager:
+    """Matplotlib as all figures are drawn: without a screen, with these settings."""
+    mpl.use("agg")
+    return mpl.rc_context(SETTINGS)
 
 
 def colour(K: float) -> tuple[float, float, float, float] | str:
@@ -73,7 +80,7 @@ def save(figure: Figure, stem: Path) -> None:
 
 
 def _settle(figure: Figure) -> None:
-    """Compute the layout once, and round it: the last bits of its solver depend on what was drawn before."""
+    """Compute the layout once, and round it: the last bits of its solver depend on the processor's instructions."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
