@@ -82,3 +82,16 @@ def test_a_layout_is_rounded_so_that_no_byte_depends_on_the_processor(tmp_path):
     assert places[0, 0] > 0.05
     np.testing.assert_allclose(places, np.round(places, 5), rtol=0, atol=1e-15)
     plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("panels", "letters"), [((1, 1), []), ((1, 3), ["a", "b", "c"]), ((2, 2), list("abcd")), ((2, 4), [])]
+)
+def test_panels_have_letters_where_captions_can_name_them(panels, letters, tmp_path):
+    figure, grid = plt.subplots(*panels, squeeze=False)
+    figure.colorbar(grid[0, 0].imshow([[0, 1]]), ax=grid)
+    grid[0, 0].set_title("the title stays")
+    save(figure, tmp_path / "x")
+    assert [text for axes in figure.axes if (text := axes.get_title(loc="left"))] == letters
+    assert grid[0, 0].get_title() == "the title stays"
+    plt.close(figure)

@@ -32,6 +32,7 @@ SETTINGS: Any = {
     "svg.hashsalt": "iterlin",
 }
 
+LETTERS = "abcdef"
 FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"  # of one width, so that texts keep their places
 
 
@@ -72,11 +73,20 @@ def percent(axes: Axes) -> None:
 
 def save(figure: Figure, stem: Path) -> None:
     """Write a figure as SVG, in which text is text, and PNG, without dates."""
+    _letter(figure)
     _settle(figure)
     path = stem.with_suffix(".svg")
     figure.savefig(path, dpi="figure", metadata={"Date": None, "Creator": None})  # of the parts that are pictures
     path.write_text(path.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS), encoding="utf-8")
     figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})
+
+
+def _letter(figure: Figure) -> None:
+    """Letters for captions to speak of; panels of a large grid have titles instead."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec() and axes.axison]
+    if len(panels) in range(2, len(LETTERS) + 1):
+        for letter, axes in zip(LETTERS, panels, strict=False):
+            axes.set_title(letter, loc="left", fontweight="bold")
 
 
 def _settle(figure: Figure) -> None:

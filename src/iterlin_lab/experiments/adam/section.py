@@ -65,9 +65,9 @@ of the gradient (or products with the Gauss–Newton matrix, which cost as much)
 
 ![Test accuracy with solved lazy problems](figures/adam.svg)
 
-*Above: test accuracy against evaluations of the gradient. Below left: accuracy on the training set of the network and
-of its linear proxy for large K with Adam; every {large} steps the network is re-linearised. Below right: test
-accuracy at the end, with the tolerance β to which Newton's method solves lazy problems. Means over runs, and 95 %
+*(a) Test accuracy against evaluations of the gradient. (b) Accuracy on the training set of the network and of its
+linear proxy for large K with Adam; every {large} steps the network is re-linearised. (c) Test accuracy at the end, with
+the tolerance β to which Newton's method solves lazy problems. Means over runs, and 95 %
 t-intervals. Of the grids of η, the chosen ones are drawn.*"""
 
 

@@ -57,7 +57,7 @@ looking.
 
 ![Test accuracy, feature updates and evaluations of every K and schedule](figures/adapt.svg)
 
-*Test accuracy (left), feature updates (middle) and evaluations (right) of every fixed K (circles) and schedule
+*Test accuracy (a), feature updates (b) and evaluations (c) of every fixed K (circles) and schedule
 (diamonds). Means over runs of accuracies and geometric means of costs, with 95 % t-intervals.*
 
 **Which η diverge.** Explicit steps on full batches with every η and K, and with a schedule that watches the

@@ -40,5 +40,5 @@ at equal ηt, the mean over runs.
 
 ![Test accuracy on full batches and on mini-batches](figures/batches.svg)
 
-*Test accuracy on full batches (left), on mini-batches (centre), and both at equal times (right); mini-batches have
+*Test accuracy on full batches (a), on mini-batches (b), and both at equal times (c); mini-batches have
 {settings.ratio} times the K of their colour. Means over runs, and 95 % t-intervals.*"""

@@ -27,8 +27,8 @@ best leave failed runs out; in the 95th percentile they count as infinitely bad.
 
 ![Test RMSE, failed runs and roughness against damping](figures/damp_quintic.svg)
 
-*Test RMSE of every run that has not failed, the share of those that have, and the roughness ∫|f''| of the functions,
-the total variation of their slope (after T fig. 9, top).*
+*Test RMSE of every run that has not failed (a), the share of runs that have (b), and the roughness ∫|f''| of the
+functions (c), the total variation of their slope (after T fig. 9, top).*
 
 ![Functions learnt with four values of the damping](figures/damp_quintic_functions.svg)
 

@@ -41,7 +41,7 @@ table of E-ADAM.
 
 ![Test accuracy against the damping, against when it acts, and against K](figures/damp_ce.svg)
 
-*Test accuracy against the damping λ (left), and against the period K of E-SWEEP from large to small (right): features
-are learnt most on the right of both panels. T §4.3 asks to compare the two trends. Middle: the same runs with λ = 0,
-with damping in the phases after the first {own.switch.after:g} alone, in these first phases alone, and in all; a thin
-line is a run. Means over runs, and 95 % t-intervals.*"""
+*Test accuracy against the damping λ (a), and against the period K of E-SWEEP from large to small (c): features are
+learnt most on the right of both panels. T §4.3 asks to compare the two trends. (b) The same runs with λ = 0, with
+damping in the phases after the first {own.switch.after:g} alone, in these first phases alone, and in all; a thin line
+is a run. Means over runs, and 95 % t-intervals.*"""

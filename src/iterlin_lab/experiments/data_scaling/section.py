@@ -54,7 +54,7 @@ These are its exponents: means over the runs that erred at every n, with 95 % t-
 
 ![Test error against the number of training examples for every K](figures/data_scaling.svg)
 
-*Left: test error against the number of training examples n, both on logarithmic axes. Right: the difference from K = 1
+*(a) Test error against the number of training examples n, both on logarithmic axes. (b) The difference from K = 1
 at the same n, run by run. Means over runs and 95 % t-intervals; points at the same n are drawn side by side.*"""
 
 

@@ -24,7 +24,7 @@ at most 0 if the bound holds; the rate is that over the last quarter of the time
 
 ![Losses against the bound, and rates against theory](figures/decay.svg)
 
-*Left: training loss of every trajectory against 2λt, and the bound. Right: the rate at which the loss of f_lin falls at
+*(a) Training loss of every trajectory against 2λt, and the bound. (b) The rate at which the loss of f_lin falls at
 the end against 2σ_min(J₀)²/(nN), both in the time γ²Nt, a point a seed.*"""
 
 

@@ -51,8 +51,8 @@ distance; *compared* says how many runs have one. Means over runs, with 95 % t-i
 
 ![Test accuracy over the movement of the kernel, for five dials](figures/dials.svg)
 
-*Test accuracy over the kernel distance from initialisation (left), and over the kernel's alignment with the labels
-(right). A point is a value of a dial: means over runs with 95 % t-intervals. K is joined by a line.*"""
+*Test accuracy over the kernel distance from initialisation (a), and over the kernel's alignment with the labels
+(b). A point is a value of a dial: means over runs with 95 % t-intervals. K is joined by a line.*"""
 
 
 def _settings(table: pd.DataFrame) -> list[tuple[str, float]]:

@@ -71,7 +71,7 @@ equally spaced in steps; between two snapshots a change is interpolated linearly
 
 ![Similarity of the change of filters along training](figures/filters_similarity.svg)
 
-*K = 1's change and the final one of the large K: their cosine (left) and distance (right). Triangles are the largest
+*K = 1's change and the final one of the large K: their cosine (a) and distance (b). Triangles are the largest
 and the smallest of each run; the grey band holds 95 % of permutations. Means over runs, and 95 % t-intervals.*"""
 
 
@@ -97,5 +97,6 @@ kernel it then trains until the next. At the end, with 95 % t-intervals:
 
 ![Kernel distance, alignment and CKA along training](figures/kernels.svg)
 
-*Against steps, from the first one (K = 1) or the first feature update on: distance of the NTK and of its parts from
-initialisation, its alignment with the labels, and CKA of the activations. Means over runs, and 95 % t-intervals.*"""
+*Against steps, from the first one (K = 1) or the first feature update on: distance of the NTK (a) and of its parts (b)
+from initialisation, its alignment with the labels (c), and CKA of the activations (d). Means over runs, and 95 %
+t-intervals.*"""

@@ -148,7 +148,7 @@ stopped keeps its last value.
 
 ![Test accuracy against K](figures/k_sweep_accuracy.svg)
 
-*Left: test accuracy against K in three readings. Right: the difference from K = 1, without K = ∞.*
+*(a) Test accuracy against K in three readings. (b) The difference from K = 1, without K = ∞.*
 
 ![Network and linear proxy for large K](figures/k_sweep_proxy.svg)
 
@@ -156,7 +156,7 @@ stopped keeps its last value.
 
 ![Distance, linearisation error and feature updates against steps](figures/k_sweep_movement.svg)
 
-*How far the parameters move, how wrong the linearisation becomes, and how often it is renewed.*"""
+*How far the parameters move (a), how wrong the linearisation becomes (b), and how often it is renewed (c).*"""
 
 
 def _accuracy_of_flow(scale: Scope, runs: pd.DataFrame, check: pd.DataFrame | None) -> str:

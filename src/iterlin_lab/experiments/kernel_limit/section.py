@@ -34,7 +34,7 @@ is that of √(1 + error) − 1, which is √y.
 
 ![Whitened error of both kernels against N and against n](figures/kernel_limit.svg)
 
-*Whitened error against the number of neurons (left) and of examples (right), means with 95 % intervals. Lines have the
+*Whitened error against the number of neurons (a) and of examples (b), means with 95 % intervals. Lines have the
 bounds' rates, N^(−1/2) and those in the legend, and the constants that fit best.*"""
 
 

@@ -29,7 +29,7 @@ that both measures go as (γN)⁻² where this is small. At γ = 1/N nothing is 
 
 ![Losses of the widest networks, and distances of f and f_lin against N](figures/lazy_flow.svg)
 
-*Left: training losses of the widest networks and of their linearisation. Centre and right: largest distance of f and
+*(a) Training losses of the widest networks and of their linearisation. (b, c) Largest distance of f and
 f_lin, and largest movement of the kernel. Geometric means with 95 % intervals; dotted lines, through the last points,
 have the expected exponents.*"""
 

@@ -46,5 +46,5 @@ the mean over runs.
 
 ![Accuracy against steps for every K](figures/mnist.svg)
 
-*Test accuracy (left) and training accuracy (centre) of the model that is trained, against epochs. Right: the
+*Test accuracy (a) and training accuracy (b) of the model that is trained, against epochs. (c) The
 differences at the end; the grey band is the range of W's text. Means over runs, and 95 % t-intervals.*"""

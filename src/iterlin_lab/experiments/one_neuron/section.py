@@ -42,7 +42,7 @@ l = 0, 1, 2. The neuron leaves its panel where it has found w*.*
 
 ![Examples that are needed against the dimension, and the error along descent](figures/one_neuron_rates.svg)
 
-*Left: n_ε against d with 95 % intervals, and the powers d and d² (dotted). Right: the test error of every run along
+*(a) n_ε against d with 95 % intervals, and the powers d and d² (dotted). (b) The test error of every run along
 gradient descent, on a logarithmic axis, where exponential convergence is a straight line.*"""
 
 

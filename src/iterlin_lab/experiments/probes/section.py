@@ -46,7 +46,7 @@ counts as 100 %.
 
 ![Test accuracy of linear probes during training](figures/probes.svg)
 
-*Test accuracy of linear probes of layer 1 (left) and layer 2 (right). Dotted: where it ends. Means over runs, and 95 %
+*Test accuracy of linear probes of layer 1 (a) and layer 2 (b). Dotted: where it ends. Means over runs, and 95 %
 t-intervals.*"""
 
 

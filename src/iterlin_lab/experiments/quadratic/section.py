@@ -44,8 +44,8 @@ sees what happens at their kinks.
 
 ![Distance of the linear and of the quadratic expansion from the network](figures/quadratic.svg)
 
-*Left and centre: how far a phase of K steps ends from the network, on training and on test data; geometric means over
-runs, and 95 % intervals. Right: validation-stopped test accuracy of each model, never updated.*"""
+*(a, b) How far a phase of K steps ends from the network, on training and on test data; geometric means over
+runs, and 95 % intervals. (c) Validation-stopped test accuracy of each model, never updated.*"""
 
 
 def _along(distances: pd.DataFrame) -> pd.DataFrame:

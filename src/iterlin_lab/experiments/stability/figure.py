@@ -31,7 +31,7 @@ def stability(tables: Mapping[str, pd.DataFrame]) -> Figure:
     _map(upper, table)
     _bound(upper, runs["max_eigenvalue"])
     _products(upper, table)
-    upper.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    upper.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     _lines(lower, table)
     return figure
 

@@ -41,14 +41,14 @@ orders as η does.
 
 ![Share of runs that diverged over learning rate and period, and against ηλ_max](figures/stability.svg)
 
-*Above: runs that diverged, for every pair; the blue line is ηλ_max = 2 for the median λ_max, its band that for the
-middle half of the runs, and ηK is constant along dashed diagonals. Below: the share against the median ηλ_max, with
+*(a) Runs that diverged, for every pair; the blue line is ηλ_max = 2 for the median λ_max, its band that for the
+middle half of the runs, and ηK is constant along dashed diagonals. (b) The share against the median ηλ_max, with
 exact 95 % intervals; points of one η are drawn side by side.*
 
 ![Learning curves at two learning rates](figures/stability_curves.svg)
 
-*After W fig. 1 and 2: test accuracy at the smallest η (left), beside SGD on mini-batches of {settings.batch_size}, and
-at ten times that (right). Means over runs, and 95 % t-intervals; a run that diverged keeps its last value.*
+*After W fig. 1 and 2: test accuracy at the smallest η (a), beside SGD on mini-batches of {settings.batch_size}, and
+at ten times that (b). Means over runs, and 95 % t-intervals; a run that diverged keeps its last value.*
 
 **Another initialisation.** The same splits from `{settings.other.initialisation}`, which draws small weights, and
 biases too. Its λ_max is small at first, and grows once the network leaves the plateau on which it starts.

@@ -43,5 +43,5 @@ the kernel of the proxy does not move.
 
 ![Test accuracy of a transformer for every K, and how far its kernel moves](figures/vit.svg)
 
-*Left: test accuracy against steps, of the network, for K = ∞ of its proxy. Centre: the difference from K = 1; the grey
-band is the margin of the claim. Right: the kernel distance at the end. Means over runs, and 95 % t-intervals.*"""
+*(a) Test accuracy against steps, of the network, for K = ∞ of its proxy. (b) The difference from K = 1; the grey
+band is the margin of the claim. (c) The kernel distance at the end. Means over runs, and 95 % t-intervals.*"""

@@ -39,8 +39,8 @@ kernel distance is 1 − cosine between the NTK at the end and at initialisation
 
 ![Accuracy, difference from K = 1 and movement of the kernel against width](figures/width.svg)
 
-*Against the channels of both convolutions: test accuracy (left), its difference from K = 1, paired by run (centre),
-and the kernel distance from initialisation (right). Means over runs with 95 % t-intervals.*"""
+*Against the channels of both convolutions: test accuracy (a), its difference from K = 1, paired by run (b),
+and the kernel distance from initialisation (c). Means over runs with 95 % t-intervals.*"""
 
 
 def _listed(numbers: list[int]) -> str:

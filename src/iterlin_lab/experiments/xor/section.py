@@ -39,7 +39,7 @@ directions would give. Axes differ between panels; colours saturate at the same 
 
 ![Mean alignment and accuracy against K and against λ](figures/xor_alignment.svg)
 
-*Mean alignment (above) and test accuracy (below) against both dials, with 95 % intervals over runs. To the right there
+*Mean alignment (a, b) and test accuracy (c, d) against both dials, with 95 % intervals over runs. To the right there
 is less feature learning: K rises and λ falls.*
 
 ![Alignment against distance for both dials](figures/xor_dials.svg)
