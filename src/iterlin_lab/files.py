@@ -5,9 +5,10 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 UNFINISHED = Path(".cache/unfinished")
 
@@ -75,6 +76,20 @@ def alone(lock: Path, what: str) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def one_of(locks: Iterable[Path]) -> IO[str] | None:
+    """The first lock that nobody holds, held until it is closed or this process ends; None if there is none."""
+    for lock in locks:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+        else:
+            return file
+    return None
 
 
 def held(lock: Path) -> bool:

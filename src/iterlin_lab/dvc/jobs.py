@@ -13,13 +13,14 @@ from iterlin_lab.dvc.damaged import name_edited
 from iterlin_lab.dvc.others import wait_for_others
 from iterlin_lab.dvc.status import locked_outs, status
 from iterlin_lab.runs.memory import limit_workers
-from iterlin_lab.runs.workers import num_workers, whole_number
+from iterlin_lab.runs.workers import SLOTS, num_workers, whole_number
 from iterlin_lab.settings.shared import Shared
 
 if TYPE_CHECKING:
     from iterlin_lab.dvc.progress import Progress
 
 PIPELINE_LOCK = Path(".cache/repro.lock")  # held by whoever brings results up to date
+PROCESSORS = Path(".cache/processors")  # a lock for each: a stage takes what no other one has at the moment
 LOOK = 2.0  # seconds between two looks at what the stages train
 Reads = dict[str, set[str]]  # the stages, and those that each of them reads from
 
@@ -100,13 +101,13 @@ def _side_by_side(dvc: Asked, reads: Reads, jobs: int, workers: int, scale: Shar
     sorter.prepare()
     ready, running, ran, failed, ended = [], {}, [], [], []
     progress = _progress(scale, reads)
+    shared = {"ITERLIN_WORKERS": str(workers), SLOTS: str(PROCESSORS.resolve())}
     with ThreadPoolExecutor(jobs) as pool:
         while True:
             ready = sorted([*ready, *sorter.get_ready()], key=stages.index)
             while ready and len(running) < jobs:
-                share = max(1, workers // min(jobs, len(ready) + len(running)))
                 stage = ready.pop(0)
-                running[pool.submit(_run, dvc, stage, ITERLIN_WORKERS=str(share))] = stage
+                running[pool.submit(_run, dvc, stage, **shared)] = stage
             if not running:
                 break
             if progress:

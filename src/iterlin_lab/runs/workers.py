@@ -6,22 +6,27 @@ import os
 import platform
 import stat
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from tqdm import tqdm
 
+from iterlin_lab.files import one_of
 from iterlin_lab.runs.processor import processor
 from iterlin_lab.runs.stopping import begin_worker
 from iterlin_lab.settings.shared import Shared
 
 CHECKPOINT_SECONDS = "ITERLIN_CHECKPOINT_SECONDS"  # between two checkpoints; no byte of a result depends on it
 PROCESSES = "ITERLIN_PROCESSES"  # of a job that compute each run together
+SLOTS = "ITERLIN_SLOTS"  # the folder with the locks by which all stages of a pipeline share the processors
+LOOK = 0.1  # seconds between two looks for a free one
 Item = TypeVar("Item")
 LIBRARIES = ["equinox", "optax", "pandas"]  # slow to import, with all that they import
 
@@ -104,13 +109,13 @@ def run_side_by_side(
 
     **Raises**: `SystemExit` naming the remedy if a process is killed, as it is when memory runs out.
     """
-    workers = min(len(tasks), num_workers(threads))
+    workers = num_workers(threads)
     context = get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker) as pool:
-        futures = [pool.submit(_call, function, task) for task in tasks]
+    with ProcessPoolExecutor(min(len(tasks), workers), mp_context=context, initializer=begin_worker) as pool:
+        futures: list[Future] = []
         try:
-            for future in progress(as_completed(futures)):
+            for future in progress(_finished(pool, function, tasks, workers, futures)):
                 future.result()
         except BrokenProcessPool:
             stage = os.environ.get("DVC_STAGE", "this stage")
@@ -122,6 +127,29 @@ def run_side_by_side(
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]
+
+
+def _finished(
+    pool: ProcessPoolExecutor, function: str, tasks: Sequence[Any], workers: int, futures: list[Future]
+) -> Iterator[Future]:
+    """What becomes of the tasks, as they finish. Each begins, and is put to `futures`, once it has a processor."""
+    slots: dict[Future, IO | ExitStack] = {}
+    while slots or len(futures) < len(tasks):
+        while len(futures) < len(tasks) and len(slots) < workers and (slot := _take_slot(workers)):
+            futures.append(pool.submit(_call, function, tasks[len(futures)]))
+            slots[futures[-1]] = slot
+        if not slots:
+            time.sleep(LOOK)
+        patience = LOOK if len(futures) < len(tasks) else None
+        for future in wait(slots, patience, FIRST_COMPLETED).done:
+            slots.pop(future).close()
+            yield future
+
+
+def _take_slot(number: int) -> IO | ExitStack | None:
+    """Until it is closed, one of so many processors, none of which another stage of this pipeline has taken."""
+    folder = os.environ.get(SLOTS)
+    return one_of(Path(folder, str(slot)) for slot in range(number)) if folder else ExitStack()
 
 
 def grouped(items: Sequence[Item], size: int) -> list[list[Item]]:
