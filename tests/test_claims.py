@@ -198,6 +198,15 @@ def test_the_report_says_how_often_verdicts_changed(tmp_path):
     assert f"leans to {rows[2]['leans']}: 10 runs, some {decide:.0f} decide</td>" in page
 
 
+def test_one_report_on_record_has_changed_nothing(tmp_path):
+    pd.DataFrame({"commit": ["a"], "date": "", "seed": [61], "what": "", "E-1": [NO]}).to_csv(
+        path := tmp_path / "mine.csv", index=False
+    )
+    page = shown({"E-1": {"statement": "a", "source": "T", "paper": "b", "verdict": NONE, "evidence": "c"}}, path)
+    assert "One report of this scale is on record (reports/history/mine.csv), with the seed 61." in page
+    assert "changed" not in page
+
+
 def test_the_correction_for_all_claims_takes_verdicts_away_and_the_report_says_which(tmp_path):
     """One claim that holds at p = 0.03 does not among four; one that holds at 0.001 does."""
     made = [(f"E-{number}", p) for number, p in enumerate((0.03, 0.001, 0.4, None))]

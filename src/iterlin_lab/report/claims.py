@@ -31,7 +31,7 @@ def claims_section(
             "evidence (accuracies in points, 95 %)": [claim["evidence"] for claim in claims.values()],
             "p: experiment, all": list(map(_p, claims.values())),
         }
-        | ({} if past is None else {"changed": _changed(past, list(claims))})
+        | ({} if past is None or len(past) < 2 else {"changed": _changed(past, list(claims))})
     ).map(lambda text: text.replace("|", r"\|"))  # which would end a cell of the table
     return f"""## Claims
 
@@ -117,6 +117,8 @@ def _past(scale: str, past: pd.DataFrame | None) -> str:
     if past is None:
         return "No earlier report of this scale is on record."
     seeds = ", ".join(f"{seed:g}" for seed in past["seed"].dropna().unique())
+    if len(past) == 1:
+        return f"One report of this scale is on record (reports/history/{scale}.csv), with the seed {seeds}."
     return (
         f"On record (reports/history/{scale}.csv) are {in_words(past)}, with the seeds {seeds} and other "
         "settings and processors; the last column says how often that of the claim did."
