@@ -1,5 +1,7 @@
 """E-WIDTH: its recipes, its slopes, its claims, figure and section."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -9,9 +11,9 @@ from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments.width.claims import CLAIMS, slopes
 from iterlin_lab.experiments.width.figure import FIGURES
 from iterlin_lab.experiments.width.run import recipes
-from iterlin_lab.experiments.width.section import section
+from iterlin_lab.experiments.width.section import answer, section
 from iterlin_lab.experiments.width.settings import check
-from iterlin_lab.experiments.width.table import compared, tables
+from iterlin_lab.experiments.width.table import _summary, compared, tables
 from iterlin_lab.layout import Layout
 from iterlin_lab.nets.resnet import Settings as ResNet
 from tests.whole import scopes
@@ -90,6 +92,18 @@ def test_the_claims():
 def test_what_cannot_be_compared_is_not_judged():
     assert verdicts(number=4) == [NONE] * 5
     assert verdicts(outcome="step_limit") == [YES, NONE, NONE, NONE, NONE]
+
+
+def test_the_answer_names_the_ends_of_the_width():
+    found = {"width": _summary(compared(runs(lazy_slope=-0.03)))}
+    claims = {row["id"]: row for row in judge(CLAIMS, compared(runs(lazy_slope=-0.03)))}
+    moved, lazy, large = answer(PRESETS["smoke"], found, claims).sentences
+    assert re.search(
+        r"less its tangent kernel moves .* \(kernel distance 0.01 with 8 channels, .* with 32 channels; \[", moved
+    )
+    assert re.search(r"falls below K = 1 \(-8.0 points with 8 channels, -14.0 points with 32 channels; diff", lazy)
+    assert "difference −3.0 points per doubling, 95 % interval" in lazy
+    assert large.startswith("What K = 10⁸ changes against K = 1 is the same at all widths")
 
 
 def test_from_results_to_tables_the_figure_and_the_section(tmp_path, monkeypatch):

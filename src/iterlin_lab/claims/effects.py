@@ -9,8 +9,9 @@ import pandas as pd
 from iterlin_lab.statistics import interval
 
 POINTS = "points"  # of accuracy
+PER_DOUBLING = "points per doubling"
 PERCENT = "%"
-HUNDREDFOLD = (POINTS, PERCENT)
+HUNDREDFOLD = (POINTS, PER_DOUBLING, PERCENT)
 
 
 class Effect(NamedTuple):

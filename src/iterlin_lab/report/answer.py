@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from iterlin_lab.claims.effects import PER_DOUBLING, POINTS
 from iterlin_lab.claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_APPLICABLE, SUPPORTED, VERDICTS
 from iterlin_lab.report.tables import markdown_table
 
@@ -48,8 +49,8 @@ def sentence(claim: str, claims: Claims, whether: str, holds: str, fails: str, *
 
 
 def farthest(effects: Sequence[Mapping[str, Any]]) -> str:
-    """The effect that is farthest from zero, in words; nothing where there is none."""
-    if not effects:
+    """The effect in points that is farthest from zero, in words; nothing where there is none."""
+    if not (effects := [effect for effect in effects if effect["unit"] in (POINTS, PER_DOUBLING)]):
         return ""
     effect = max(effects, key=lambda one: abs(one["mean"]))
     name = f" at {effect['name']}" if len(effects) > 1 else ""
@@ -61,7 +62,7 @@ def farthest(effects: Sequence[Mapping[str, Any]]) -> str:
 def opening(answers: Sequence[Answer], setting: str, claims: Claims) -> str:
     """The first screen of the report, without the question where no experiment was run that answers it."""
     sentences = [text for answer in answers for text in answer.sentences]
-    caveats = " ".join(answer.caveat for answer in answers if answer.caveat)
+    caveats = " ".join(dict.fromkeys(answer.caveat for answer in answers if answer.caveat))
     places = {source: place for place, source in enumerate(SOURCES.values())}
     ordered = dict(sorted(claims.items(), key=lambda item: places.get(_source(item[1]), len(places))))
     by_source = counts(ordered, "source", lambda name: _source(claims[name]))

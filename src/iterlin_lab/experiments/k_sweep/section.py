@@ -10,6 +10,7 @@ from iterlin_lab.experiments.k_sweep.settings import Scope
 from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import label, named, period_text
 from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
+from iterlin_lab.settings.shared import Shared
 
 SOURCE_DATA = "cifar10"  # T fig. 3
 HERO = """![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
@@ -62,7 +63,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             _against(table, math.inf, PROXY),
         ),
     ]
-    return Answer(sentences, HERO, _caveat(scale))
+    return Answer(sentences, HERO, caveat(scale))
 
 
 def _against(table: pd.DataFrame, K: float, column: str) -> str:
@@ -77,7 +78,7 @@ def _against(table: pd.DataFrame, K: float, column: str) -> str:
     return f"{accuracy:.1f} % after {updates} feature updates with {named(K=K)}, {reference:.1f} % with K = 1"
 
 
-def _caveat(scale: Scope) -> str:
+def caveat(scale: Shared) -> str:
     """Where this setting is farthest from that of T fig. 3."""
     if scale.data.name != SOURCE_DATA:
         return (

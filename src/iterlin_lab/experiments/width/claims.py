@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from iterlin_lab.claims.effects import effects
+from iterlin_lab.claims.effects import PER_DOUBLING, effects
 from iterlin_lab.claims.evidence import MIN_RUNS, Claim, Evidence, Family, below, equivalent, estimate, points
 from iterlin_lab.report.names import named
 from iterlin_lab.statistics import p_above, p_below
@@ -47,12 +47,12 @@ def _nearer(runs: pd.DataFrame, margin: float) -> Evidence | None:
         return None
     found = slopes(table)
     text = f"change per doubling {points(found)}"
-    return Evidence(p_above(found, margin), p_below(found, margin), text, effects({"": found}))
+    return Evidence(p_above(found, margin), p_below(found, margin), text, effects({"": found}, PER_DOUBLING))
 
 
 def _same_picture(runs: pd.DataFrame, margin: float) -> Evidence | None:
     table = by_width(runs, LARGE, "difference")
-    return None if table is None else equivalent({"change per doubling": slopes(table)}, margin)
+    return None if table is None else equivalent({"change per doubling": slopes(table)}, margin, unit=PER_DOUBLING)
 
 
 def _widest_below(runs: pd.DataFrame, margin: float, K: float) -> Evidence | None:

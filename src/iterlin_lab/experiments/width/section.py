@@ -1,12 +1,56 @@
 """E-WIDTH: its table and its figure."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
 
+from iterlin_lab.experiments.k_sweep.section import caveat
+from iterlin_lab.experiments.width.claims import LARGE
 from iterlin_lab.experiments.width.settings import Scope
+from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import period_text
 from iterlin_lab.report.tables import interval_texts, markdown_table, outcome_columns, percent
+
+
+def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
+    """Whether what the largest widths need is what narrow networks need."""
+    table = tables["width"]
+    sentences = [
+        sentence(
+            "E-WIDTH-1",
+            claims,
+            "the tangent kernel of a wider network moves less while K = 1 fits",
+            "The wider a network is, the less its tangent kernel moves while K = 1 fits",
+            "The wider a network is, the more its tangent kernel moves while K = 1 fits",
+            _ends(table, 1, "kernel_distance", "kernel distance {:.2g}"),
+        ),
+        sentence(
+            "E-WIDTH-2",
+            claims,
+            "a model without any feature update (K = ∞) comes nearer to K = 1 as the network gets wider",
+            "The wider a network is, the nearer a model without any feature update (K = ∞) comes to K = 1",
+            "The wider a network is, the further a model without any feature update (K = ∞) falls below K = 1",
+            _ends(table, math.inf, "difference", "{:+.1f} points"),
+        ),
+        sentence(
+            "E-WIDTH-3",
+            claims,
+            "what K = 10⁸ changes against K = 1 is the same at all widths",
+            "What K = 10⁸ changes against K = 1 is the same at all widths, to a point per doubling",
+            "What K = 10⁸ changes against K = 1 depends on width, by more than a point per doubling",
+            _ends(table, LARGE, "difference", "{:+.1f} points"),
+        ),
+    ]
+    return Answer(sentences, "", caveat(scale))
+
+
+def _ends(table: pd.DataFrame, K: float, name: str, text: str) -> str:
+    """What a K has at the smallest and at the largest width; accuracies in points. Nothing where it was not run."""
+    own = table[table["K"] == K].dropna(subset=f"{name}_mean").sort_values("channels")
+    unit = 100 if name == "difference" else 1
+    ends = own.iloc[[0, -1]].to_dict("records") if len(own) else []
+    return ", ".join(f"{text.format(unit * row[f'{name}_mean'])} with {row['channels']} channels" for row in ends)
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
