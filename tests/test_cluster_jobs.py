@@ -128,7 +128,7 @@ def test_arrays_hold_what_asks_for_the_same_within_the_limit_of_the_site(tmp_pat
     first, then = submit.planned_arrays(scale, cluster, found, plan(scale, found, monkeypatch), largest=7)
     assert sorted(task.key for array in [*first, *then] for task in array.tasks) == sorted(task.key for task in found)
     assert all(len(array.tasks) <= 7 for array in first)
-    assert {task.experiment for array in then for task in array.tasks} == {"dials", "quadratic", "vit"}
+    assert {task.experiment for array in then for task in array.tasks} == {"dials", "quadratic", "vit", "width"}
     (xor,) = (array for array in first if array.tasks[0].experiment == "xor")
     assert (xor.resources.processors, xor.resources.memory, xor.resources.time) == (4, "4096M", "0-01:00:00")
     # 1.5 · 2 hours, rounded up, and two hours for what the plan leaves out.
