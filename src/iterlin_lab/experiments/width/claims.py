@@ -67,7 +67,7 @@ def _widest_below(runs: pd.DataFrame, margin: float, K: float) -> Evidence | Non
 CLAIMS = (
     Claim(
         "E-WIDTH-1",
-        "ours, after L theorem 2",
+        "ours, after L theorem 3",
         "The wider the network is, the less its kernel moves while gradient descent (K = 1) fits the training set.",
         "a limit of infinite width",
         "exponent of kernel distance against channels, one-sided",
@@ -76,7 +76,7 @@ CLAIMS = (
     ),
     Claim(
         "E-WIDTH-2",
-        "ours, after L theorem 2",
+        "ours, after L theorem 3",
         "The wider the network is, the nearer lazy training (K = ∞) comes to K = 1.",
         "a limit of infinite width",
         "slope of the difference from K = 1 against log₂ of the channels, one-sided",

@@ -69,8 +69,8 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     )
     return f"""## E-WIDTH: E-SWEEP at several widths
 
-T ran one width of its network, 50 channels. In the limit of infinite width the tangent kernel stays (L theorem 2), and
-then no K differs from K = 1. Here both convolutions have {_listed(own.channels)} channels, and the dense layers stay as
+T ran one width of its network, 50 channels. In the limit of infinite width a network trains as its linearisation does
+(L theorem 3), so that no K differs from K = 1. Here both convolutions have {_listed(own.channels)} channels, and the dense layers stay as
 they are. All K take {own.solver.title} with η = {own.learning_rate:g}, on full batches, from the
 `{scale.net.initialisation}` initialisation. Run i has the same data at all widths, and the same initial network for all
 K of a width.
