@@ -30,7 +30,7 @@ def width(tables: Mapping[str, pd.DataFrame]) -> Figure:
         axes.set_ylabel(text)
     for axes in panels[:2]:
         percent(axes)
-    panels[0].legend()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     equivalence_margin(panels[1], POINT)
     panels[2].set_yscale("log")
     return figure

@@ -70,10 +70,10 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     return f"""## E-WIDTH: E-SWEEP at several widths
 
 T ran one width of its network, 50 channels. In the limit of infinite width a network trains as its linearisation does
-(L theorem 3), so that no K differs from K = 1. Here both convolutions have {_listed(own.channels)} channels, and the dense layers stay as
-they are. All K take {own.solver.title} with η = {own.learning_rate:g}, on full batches, from the
-`{scale.net.initialisation}` initialisation. Run i has the same data at all widths, and the same initial network for all
-K of a width.
+(L theorem 3), so that no K differs from K = 1. Here both convolutions have {_listed(own.channels)} channels. The dense
+layers stay as they are, as in scaled-down copies of T's network, so that the limit itself is not approached. All K take
+{own.solver.title} with η = {own.learning_rate:g}, on full batches, from the `{scale.net.initialisation}`
+initialisation. Run i has the same data at all widths, and the same initial network for all K of a width.
 
 Accuracies are on test data, in percent, stopped on validation data: the network's, and for K = ∞ the proxy's. The
 kernel distance is 1 − cosine between the NTK at the end and at initialisation, traced over the outputs, on
