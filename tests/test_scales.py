@@ -32,17 +32,19 @@ def write(folder, **verdicts):
 def test_claims_that_two_scales_have_tested_are_beside_each_other(tmp_path):
     write(tmp_path / "smoke", A=YES, B=YES, C=UNKNOWN, D=NONE, F=YES)
     write(tmp_path / "laptop", A=YES, B=NO, C=YES, D=YES, G=NO)
+    write(tmp_path / "widths", I=NONE, H=YES)
     write(tmp_path / "other", A=YES)  # of which params.yaml knows nothing any more
     text = beside(PRESETS, tmp_path)
     head, table = text.split("## Claims at several scales")
     counts = [line.split("|")[3:7] for line in head.splitlines() if "REPORT.md" in line]
-    assert [list(map(int, row)) for row in counts] == [[3, 0, 1, 1], [3, 2, 0, 0]]
+    assert [list(map(int, row)) for row in counts] == [[3, 0, 1, 1], [3, 2, 0, 0], [1, 0, 0, 1]]
     assert "150 training examples of `digits` of 8×8 pixels" in head
     assert "1 of 3 verdicts are the same wherever the claim was tested." in table
     assert "Supported at one scale and contradicted at another: E-B." in table
     (row,) = (line for line in table.splitlines() if line.startswith("| E-C"))
     assert r"| **inconclusive**: \|smoke\|" in row
     assert r"| **supported**: \|laptop\|" in row
+    assert "widths" not in table
     assert not {"E-D", "E-F", "E-G"} & {line.split()[1] for line in table.splitlines() if line.startswith("| E")}
 
 

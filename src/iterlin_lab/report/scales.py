@@ -59,7 +59,8 @@ def _agreement(found: Mapping[str, Claims], shared: list[str]) -> str:
 
 
 def _table(found: Mapping[str, Claims], shared: list[str]) -> str:
-    """A row a claim, with its verdict at every scale."""
+    """A row a claim, with its verdict at every scale that has one of them."""
+    found = {scale: claims for scale, claims in found.items() if not claims.keys().isdisjoint(shared)}
     rows: list[dict[str, str]] = []
     for name in shared:
         at = {scale: claims[name] for scale, claims in found.items() if name in claims}
