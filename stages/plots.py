@@ -1,13 +1,15 @@
 """From tables and verdicts to figures, and to what `dvc plots show` draws."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
 from iterlin_lab.figures import forest
-from iterlin_lab.figures.kept import draw_figure
+from iterlin_lab.figures.kept import Tables, draw_figure
 from iterlin_lab.figures.style import drawing, save
-from iterlin_lab.figures.vega import plotted
+from iterlin_lab.figures.vega import coloured
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
 from iterlin_lab.runs.stage import begin_stage
@@ -24,8 +26,15 @@ def main() -> None:
         if figure := forest.forest(json.loads(layout.evidence.read_text())):
             save(figure, folder / forest.NAME)
     with whole_folder(layout.report / "plots") as folder:
-        for name, table in plotted(layout.tables).items():
+        for name, table in plotted(Tables(layout.tables)):
             table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
+
+
+def plotted(tables: Tables) -> Iterator[tuple[str, Any]]:
+    """Curves and cells of the sweep, if it was run."""
+    if "k_sweep" in tables:
+        yield "curves", coloured(tables["k_sweep_curves"], "network_test_accuracy", "step")
+        yield "cells", coloured(tables["k_sweep"], "network_validation_stopped")
 
 
 if __name__ == "__main__":

@@ -121,16 +121,16 @@ def check(patch, scale=scale):
     for name in patch:
         setattr(LeNet, name, kept[name])
 
-def without(*names):
+def without(*names, **changes):
     left = {stage: [name for name in found if name not in names] for stage, found in scale.experiments.items()}
-    return scale.model_copy(update={"experiments": left})
+    return scale.model_copy(update={"experiments": left, **changes})
 
 def with_norm(self, *arguments, **settings):
     init(self, *arguments, **settings)
     object.__setattr__(self, "dense", (*self.dense[:-1], eqx.nn.LayerNorm(10)))
 
 def net(**settings):
-    return scale.model_copy(update={"net": MLP(name="mlp", initialisation="he_normal", **settings)})
+    return without("width", net=MLP(name="mlp", initialisation="he_normal", **settings))  # it has no channels
 
 NO_LAYERS = {"activations": ..., "__call__": lambda self, x: jnp.zeros(10)}
 first = property(lambda self: self.convolutions[0].weight[0])

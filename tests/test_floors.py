@@ -32,6 +32,7 @@ NAMED_LIKE = {  # words that are also the names of other things: solvers, data s
     "resnet": {"nets/resnet/__init__.py", "nets/resnet/module.py"},
     "stability": {"report/setting.py", "runs/regime.py"},
     "vit": {"nets/vit/__init__.py"},
+    "width": {"nets/mlp/__init__.py", "nets/vit/__init__.py"},
 }
 
 

@@ -1,26 +1,12 @@
 """What `dvc plots show` draws: tables with the colours of the figures in them."""
 
-from pathlib import Path
-
 import pandas as pd
 from matplotlib.colors import to_hex
 
-from iterlin_lab.figures.kept import Tables
 from iterlin_lab.figures.style import colour
 from iterlin_lab.report.names import label
 
 PARTS = ("mean", "low", "high")
-
-
-def plotted(source: Path) -> dict[str, pd.DataFrame]:
-    """Curves and cells of the sweep, if it was run."""
-    tables = Tables(source)
-    if "k_sweep" not in tables:
-        return {}
-    return {
-        "curves": coloured(tables["k_sweep_curves"], "network_test_accuracy", "step"),
-        "cells": coloured(tables["k_sweep"], "network_validation_stopped"),
-    }
 
 
 def coloured(table: pd.DataFrame, quantity: str, *columns: str) -> pd.DataFrame:

@@ -6,11 +6,25 @@ import pandas as pd
 
 from iterlin_lab.settings.shared import Shared
 
+SOURCE_DATA = "cifar10"  # T fig. 3
+
 
 def in_one_line(scale: Shared, data: dict) -> str:
     """The training data and the network, without their details."""
     size = "×".join(map(str, data["image_shape"][:2]))
     return f"{scale.data.num_train} training examples of `{data['name']}` of {size} pixels, and a `{scale.net.name}`"
+
+
+def caveat(scale: Shared) -> str:
+    """Where this setting is farthest from that of T fig. 3."""
+    if scale.data.name != SOURCE_DATA:
+        return (
+            f"these are `{scale.data.name}`, and not CIFAR-10, on which T trains. A verdict here holds in this setting "
+            "and does not say what CIFAR-10 would give."
+        )
+    if scale.training.batch_size is None:
+        return "T takes mini-batches of 256, and these runs take full batches."
+    return ""
 
 
 def setting(scale: Shared, data: dict, regime: dict, solver: str, tables: Mapping[str, pd.DataFrame]) -> str:

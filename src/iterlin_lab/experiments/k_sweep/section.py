@@ -9,10 +9,9 @@ from iterlin_lab.experiments.k_sweep.claims import LARGE, LIMIT, NETWORK, PROXY
 from iterlin_lab.experiments.k_sweep.settings import Scope
 from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import label, named, period_text
+from iterlin_lab.report.setting import caveat
 from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
-from iterlin_lab.settings.shared import Shared
 
-SOURCE_DATA = "cifar10"  # T fig. 3
 HERO = """![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
 
 *Test accuracy of the network against steps (after T fig. 3), mean and 95 % interval over runs. Within a long phase the
@@ -76,18 +75,6 @@ def _against(table: pd.DataFrame, K: float, column: str) -> str:
         return ""
     updates = f"{own['median_feature_updates'].iloc[0]:.0f}"
     return f"{accuracy:.1f} % after {updates} feature updates with {named(K=K)}, {reference:.1f} % with K = 1"
-
-
-def caveat(scale: Shared) -> str:
-    """Where this setting is farthest from that of T fig. 3."""
-    if scale.data.name != SOURCE_DATA:
-        return (
-            f"these are `{scale.data.name}`, and not CIFAR-10, on which T trains. A verdict here holds in this setting "
-            "and does not say what CIFAR-10 would give."
-        )
-    if scale.training.batch_size is None:
-        return "T takes mini-batches of 256, and these runs take full batches."
-    return ""
 
 
 def training(scale: Scope, regime: dict) -> str:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from iterlin_lab.experiments.k_sweep.section import caveat
 from iterlin_lab.experiments.width.claims import LARGE
 from iterlin_lab.experiments.width.settings import Scope
 from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import period_text
+from iterlin_lab.report.setting import caveat
 from iterlin_lab.report.tables import interval_texts, markdown_table, outcome_columns, percent
 
 
