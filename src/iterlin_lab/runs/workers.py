@@ -134,16 +134,20 @@ def _finished(
 ) -> Iterator[Future]:
     """What becomes of the tasks, as they finish. Each begins, and is put to `futures`, once it has a processor."""
     slots: dict[Future, IO | ExitStack] = {}
-    while slots or len(futures) < len(tasks):
-        while len(futures) < len(tasks) and len(slots) < workers and (slot := _take_slot(workers)):
-            futures.append(pool.submit(_call, function, tasks[len(futures)]))
-            slots[futures[-1]] = slot
-        if not slots:
-            time.sleep(LOOK)
-        patience = LOOK if len(futures) < len(tasks) else None
-        for future in wait(slots, patience, FIRST_COMPLETED).done:
-            slots.pop(future).close()
-            yield future
+    try:
+        while slots or len(futures) < len(tasks):
+            while len(futures) < len(tasks) and len(slots) < workers and (slot := _take_slot(workers)):
+                futures.append(pool.submit(_call, function, tasks[len(futures)]))
+                slots[futures[-1]] = slot
+            if not slots:
+                time.sleep(LOOK)
+            patience = LOOK if len(futures) < len(tasks) else None
+            for future in wait(slots, patience, FIRST_COMPLETED).done:
+                slots.pop(future).close()
+                yield future
+    finally:
+        for slot in slots.values():
+            slot.close()
 
 
 def _take_slot(number: int) -> IO | ExitStack | None:
