@@ -24,7 +24,7 @@ def text_of(scale, tables, *experiments):
 def scopes(experiment):
     """What the presets of params.yaml have for an experiment, by their names."""
     presets = load(ROOT / "params.yaml").presets
-    return {name: EXPERIMENTS[experiment].of(scale) for name, scale in presets.items()}
+    return {name: EXPERIMENTS[experiment].of(scale) for name, scale in presets.items() if getattr(scale, experiment)}
 
 
 def recipes(experiment, scale):

@@ -84,7 +84,7 @@ def save(figure: Figure, stem: Path) -> None:
 def _letter(figure: Figure) -> None:
     """Letters for captions to speak of; panels of a large grid have titles instead."""
     panels = [axes for axes in figure.axes if axes.get_subplotspec() and axes.axison]
-    if len(panels) in range(2, len(LETTERS) + 1):
+    if 1 < len(panels) <= len(LETTERS):
         for letter, axes in zip(LETTERS, panels, strict=False):
             axes.set_title(letter, loc="left", fontweight="bold")
 

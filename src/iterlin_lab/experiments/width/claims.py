@@ -25,9 +25,8 @@ def by_width(runs: pd.DataFrame, K: float, column: str) -> pd.DataFrame | None:
 
 def slopes(table: pd.DataFrame) -> pd.Series:
     """Of each run, the change per doubling of the channels."""
-    doublings = np.log2(table.columns.to_numpy(float))
-    centred = doublings - doublings.mean()
-    return table @ centred / (centred @ centred)
+    slope, _ = np.polyfit(np.log2(table.columns.to_numpy(float)), table.to_numpy().T, 1)
+    return pd.Series(slope, table.index)
 
 
 def _lazier(runs: pd.DataFrame, margin: float) -> Evidence | None:

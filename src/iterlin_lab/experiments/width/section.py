@@ -1,7 +1,7 @@
 """E-WIDTH: its table and its figure."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "the tangent kernel of a wider network moves less while K = 1 fits",
             "The wider a network is, the less its tangent kernel moves while K = 1 fits",
             "The wider a network is, the more its tangent kernel moves while K = 1 fits",
-            _ends(table, 1, "kernel_distance", "kernel distance {:.2g}"),
+            _ends(table, 1, "kernel_distance", lambda value: f"kernel distance {value:.2g}"),
         ),
         sentence(
             "E-WIDTH-2",
@@ -31,7 +31,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "a model without any feature update (K = ∞) comes nearer to K = 1 as the network gets wider",
             "The wider a network is, the nearer a model without any feature update (K = ∞) comes to K = 1",
             "The wider a network is, the further a model without any feature update (K = ∞) falls below K = 1",
-            _ends(table, math.inf, "difference", "{:+.1f} points"),
+            _ends(table, math.inf, "difference", _points),
         ),
         sentence(
             "E-WIDTH-3",
@@ -39,18 +39,21 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "what K = 10⁸ changes against K = 1 is the same at all widths",
             "What K = 10⁸ changes against K = 1 is the same at all widths, to a point per doubling",
             "What K = 10⁸ changes against K = 1 depends on width, by more than a point per doubling",
-            _ends(table, LARGE, "difference", "{:+.1f} points"),
+            _ends(table, LARGE, "difference", _points),
         ),
     ]
     return Answer(sentences, "", caveat(scale))
 
 
-def _ends(table: pd.DataFrame, K: float, name: str, text: str) -> str:
-    """What a K has at the smallest and at the largest width; accuracies in points. Nothing where it was not run."""
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f} points"
+
+
+def _ends(table: pd.DataFrame, K: float, name: str, text: Callable[[float], str]) -> str:
+    """What a K has at the smallest and at the largest width; nothing where it was not run."""
     own = table[table["K"] == K].dropna(subset=f"{name}_mean").sort_values("channels")
-    unit = 100 if name == "difference" else 1
     ends = own.iloc[[0, -1]].to_dict("records") if len(own) else []
-    return ", ".join(f"{text.format(unit * row[f'{name}_mean'])} with {row['channels']} channels" for row in ends)
+    return ", ".join(f"{text(row[f'{name}_mean'])} with {row['channels']} channels" for row in ends)
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -71,7 +74,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
 
 T ran one width of its network, 50 channels. In the limit of infinite width a network trains as its linearisation does
 (L theorem 3), so that no K differs from K = 1. Here both convolutions have {_listed(own.channels)} channels. The dense
-layers stay as they are, as in scaled-down copies of T's network, so that the limit itself is not approached. All K take
+layers stay as they are, as in scaled-down copies of T's network: a test of channels, and not of that limit. All K take
 {own.solver.title} with η = {own.learning_rate:g}, on full batches, from the `{scale.net.initialisation}`
 initialisation. Run i has the same data at all widths, and the same initial network for all K of a width.
 
