@@ -72,7 +72,8 @@ class _Call(BaseRequestHandler):
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.server.port)) as upstream:
             threading.Thread(target=self._carry, args=(self.request, upstream), daemon=True).start()
             while answer := upstream.recv(65536):
-                self.server.answers -= 1
+                if answer.startswith(b"HTTP/"):  # the rest of an answer may come in any number of pieces
+                    self.server.answers -= 1
                 if self.server.answers >= 0:
                     self.request.sendall(answer)
 

@@ -58,7 +58,7 @@ def whole(clone, server):
     return sys.maxsize - line.answers
 
 
-@pytest.mark.parametrize(("share", "whole_cells"), [(0, 0), (0.35, 0), (0.6, 1), (0.95, 3)])
+@pytest.mark.parametrize(("share", "whole_cells"), [(0, 0), (0.35, 0), (0.6, 1), (0.97, 3)])
 def test_a_server_that_stops_answering_is_one_warning_and_nothing_is_doubled_later(
     clone, server, whole, share, whole_cells
 ):
