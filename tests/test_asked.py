@@ -2,11 +2,15 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import dpath
 import psutil
 import pytest
 
+from iterlin_lab.config import read_yaml
 from iterlin_lab.dvc.asked import Asked
+from iterlin_lab.dvc.attached import look_up
 from iterlin_lab.runs.live import shown_live
 
 
@@ -86,3 +90,15 @@ def test_what_shows_training_leaves_nothing_defunct(begun, monkeypatch):
         (process,) = begun()
         process.kill()
         assert gone(process)
+
+
+def test_parameters_are_found_as_dvc_finds_them():
+    config = read_yaml(Path("params.yaml"))
+    stages = read_yaml(Path("dvc.yaml"))["stages"].values()
+    keys = {key for stage in stages for key in stage.get("params", ()) if "$" not in key}
+    assert len(keys) > 20
+    for key in keys:
+        assert look_up(config, key, ".") == dpath.get(config, key, separator=".")
+    for absent in ("nothing", "scale.nothing", "scale.seed.further"):
+        with pytest.raises(KeyError, match=absent):
+            look_up(config, absent, ".")
