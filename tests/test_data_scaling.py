@@ -1,6 +1,7 @@
 """E-DATA: its recipes, its power laws, its claims, and its figure and section."""
 
 import io
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,9 +12,10 @@ from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments.data_scaling.claims import CLAIMS
 from iterlin_lab.experiments.data_scaling.figure import FIGURES
 from iterlin_lab.experiments.data_scaling.run import cells
-from iterlin_lab.experiments.data_scaling.section import section
-from iterlin_lab.experiments.data_scaling.table import compared, tables
+from iterlin_lab.experiments.data_scaling.section import answer, section
+from iterlin_lab.experiments.data_scaling.table import BY, compared, tables
 from iterlin_lab.layout import Layout
+from iterlin_lab.tables.summaries import means
 from tests.whole import scopes
 
 YES, NO, UNKNOWN, NONE = VERDICTS
@@ -196,3 +198,17 @@ def test_no_verdict_rests_on_runs_that_were_cut_off(method, K, outcome, unknown)
     own = (table["method"] == method) & (table["K"] == K)
     table.loc[own & (table["run"] == 0) & (table["n"] == 80), "outcome"] = outcome
     assert {claim for claim, verdict in verdicts(table).items() if verdict == NONE} == unknown
+
+
+def test_the_answer_says_how_the_error_falls_with_more_data():
+    table = runs(**REPRODUCED)
+    slopes = means(table[table["n"] == 40], BY, "slope", "slope_difference")
+    claims = {row["id"]: row for row in judge(CLAIMS, table)}
+    finite, lazy, large = answer(PRESETS["smoke"], {"data_scaling_slopes": slopes}, claims).sentences
+    assert re.search(
+        r"gains as much .* as with K = 1 \(test error ∝ n\^−0.50 with K = 10⁶ and n\^−0.50 with K = 1; ", finite
+    )
+    assert re.search(r"gains less .* \(test error ∝ n\^−0.\d\d with K = ∞ and n\^−0.50 with K = 1; ", lazy)
+    assert re.search(r"With 80 training examples .* with K = 10⁸ is below .* \(difference −3.\d points, 95 %", large)
+    alone, *_ = answer(PRESETS["smoke"], {"data_scaling_slopes": slopes[slopes["K"] == 1]}, claims).sentences
+    assert alone.endswith("as with K = 1 ([E-DATA-1](#claims): **supported**).")

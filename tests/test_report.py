@@ -145,6 +145,10 @@ def test_the_question_is_asked_where_an_experiment_answers_it():
     assert text.startswith(f"## {QUESTION}\n\n- It is so.")
     assert "**Setting**: 150 digits. **Largest caveat**: it is small." in text
     assert re.search(r"T, the newest version of the paper *\| +1 \| +1 \| +0 \| +1 \| +3 \|", text)
+    first = Answer(["First."], "", "")
+    assert opening([first, Answer(["Second."], "", "a caveat")], "150 digits", CLAIMS) == opening(
+        [first], "150 digits", CLAIMS
+    )
     alone = opening([], "150 digits", CLAIMS)
     assert QUESTION not in alone
     assert "caveat" not in alone

@@ -60,16 +60,15 @@ def farthest(effects: Sequence[Mapping[str, Any]]) -> str:
 
 
 def opening(answers: Sequence[Answer], setting: str, claims: Claims) -> str:
-    """The first screen of the report, without the question where no experiment was run that answers it."""
-    sentences = [text for answer in answers for text in answer.sentences]
-    caveats = " ".join(dict.fromkeys(answer.caveat for answer in answers if answer.caveat))
+    """The first screen of the report: the first answer, so that it fits, or no question where there is none."""
+    sentences, figure, caveat = answers[0] if answers else Answer((), "", "")
     places = {source: place for place, source in enumerate(SOURCES.values())}
     ordered = dict(sorted(claims.items(), key=lambda item: places.get(_source(item[1]), len(places))))
     by_source = counts(ordered, "source", lambda name: _source(claims[name]))
     parts = [
         f"## {QUESTION}\n\n" + "\n".join(f"- {text}" for text in sentences) if sentences else "",
-        f"**Setting**: {setting}." + (f" **Largest caveat**: {caveats}" if caveats else ""),
-        *(answer.figure for answer in answers),
+        f"**Setting**: {setting}." + (f" **Largest caveat**: {caveat}" if caveat else ""),
+        figure,
         f"What the sources claim, and how many of the claims these runs support:\n\n{by_source}",
     ]
     return "\n\n".join(filter(None, parts))

@@ -1,12 +1,55 @@
 """E-DATA: its tables and its figure."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
 
+from iterlin_lab.experiments.data_scaling.claims import LIMIT
 from iterlin_lab.experiments.data_scaling.settings import Scope
-from iterlin_lab.report.names import period_text
+from iterlin_lab.report.answer import Answer, Claims, sentence
+from iterlin_lab.report.names import named, period_text
+from iterlin_lab.report.setting import caveat
 from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
+
+
+def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
+    """Whether rare feature updates, or none, need more data."""
+    slopes, largest = tables["data_scaling_slopes"], max(scale.data_scaling.sizes)
+    finite = slopes["K"][(slopes["K"] > 1) & (slopes["K"] <= LIMIT)]
+    sentences = [
+        sentence(
+            "E-DATA-1",
+            claims,
+            "with all finite K up to 10⁷ a network gains as much from more training data as with K = 1",
+            "With all finite K up to 10⁷ a network gains as much from more training data as with K = 1",
+            "With some finite K up to 10⁷ more training data lowers the error at another rate than with K = 1",
+            _laws(slopes, finite.max()),
+        ),
+        sentence(
+            "E-DATA-3",
+            claims,
+            "a model without any feature update (K = ∞) gains less from more training data than K = 1",
+            "A model without any feature update (K = ∞) gains less from more training data than K = 1",
+            "A model without any feature update (K = ∞) does not gain less from more training data than K = 1",
+            _laws(slopes, math.inf),
+        ),
+        sentence(
+            "E-DATA-4",
+            claims,
+            f"with {largest} training examples a network generalises worse with K = 10⁸ than with K = 1",
+            f"With {largest} training examples the test accuracy with K = 10⁸ is below that with K = 1",
+            f"With {largest} training examples the test accuracy with K = 10⁸ is not a point below that with K = 1",
+        ),
+    ]
+    return Answer(sentences, "", caveat(scale))
+
+
+def _laws(slopes: pd.DataFrame, K: float) -> str:
+    """The power laws of a K and of K = 1; nothing where one of them was not run or has none."""
+    gradient = slopes[slopes["method"] == "gradient"].set_index("K")["slope_mean"].reindex([K, 1])
+    laws = [f"n^{slope:.2f} with {named(K=at)}" for at, slope in zip((K, 1), gradient, strict=True)]
+    return "" if gradient.isna().any() else f"test error ∝ {' and '.join(laws)}".replace("-", "−")
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
