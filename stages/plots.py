@@ -7,8 +7,9 @@ from typing import Any
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
 from iterlin_lab.figures import forest
+from iterlin_lab.figures.column import COLUMN
 from iterlin_lab.figures.kept import Tables, draw_figure
-from iterlin_lab.figures.style import drawing, save
+from iterlin_lab.figures.style import drawing, save, save_drawing
 from iterlin_lab.figures.vega import coloured
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
@@ -23,8 +24,11 @@ def main() -> None:
         for experiment in chosen(scale):
             for name, draw in experiment.figures.items():
                 draw_figure(folder, name, draw, layout.tables)
-        if figure := forest.forest(json.loads(layout.evidence.read_text())):
+        claims = json.loads(layout.evidence.read_text())
+        if figure := forest.forest(claims):
             save(figure, folder / forest.NAME)
+        if figure := forest.forest(claims, forest.NARROW):
+            save_drawing(figure, folder / f"{forest.NAME}{COLUMN}")
     with whole_folder(layout.report / "plots") as folder:
         for name, table in plotted(Tables(layout.tables)):
             table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")

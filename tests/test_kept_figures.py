@@ -37,7 +37,7 @@ def drawn(tables, where="one"):
 def test_it_is_drawn_once_and_then_has_the_same_bytes(tables):
     new, files = drawn(tables)
     assert new
-    assert files.keys() == {"figure.svg", "figure.png"}
+    assert files.keys() == {"figure.svg", "figure.png", "figure_column.svg"}
     assert drawn(tables, "two") == (False, files)
 
 

@@ -13,7 +13,7 @@ from iterlin_lab.claims.effects import effects
 from iterlin_lab.claims.evidence import Claim, Evidence, Family, equivalent
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.experiments import EXPERIMENTS
-from iterlin_lab.figures.forest import LOOK, forest
+from iterlin_lab.figures.forest import LOOK, NARROW, WIDE, forest
 from iterlin_lab.figures.style import drawing, save
 from iterlin_lab.report.answer import QUESTION, SOURCES, Answer, counts, opening, sentence
 from iterlin_lab.report.claims import claims_section
@@ -183,12 +183,16 @@ def test_verdicts_have_markers_and_colours_of_their_own(figure):
     assert drawn == [(mean, *looks[verdict]) for mean, verdict in means.items()]
 
 
-def test_the_figure_shows_every_margin_and_fits_the_page(figure):
+@pytest.mark.parametrize("columns", [WIDE, NARROW])
+def test_the_figure_shows_every_margin_and_fits_the_page(columns):
+    with drawing():
+        figure = forest(CLAIMS, columns)
+    assert figure
     (axes,) = figure.axes
     margins = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]
     assert margins == [(-1, 2), (-1, 2), (-5, 10)]
     width, height = figure.get_size_inches()
-    assert width == 7
+    assert width == columns.width
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in axes.texts]
     assert min(box.x0 for box in boxes) >= 0
@@ -211,7 +215,7 @@ class Page(HTMLParser):
         self.ids += [found["id"]] if "id" in found else []
         self.links += [found["href"]] if "href" in found else []
         self.loads += [found["src"]] if "src" in found else []
-        self.loads += [tag] if tag in ("script", "link", "iframe") else []
+        self.loads += [tag] if tag in ("link", "iframe") else []
 
     def handle_data(self, data):
         self.words.append(data)

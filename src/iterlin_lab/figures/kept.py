@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.style import save
+from iterlin_lab.figures.column import COLUMN, one_column
+from iterlin_lab.figures.style import save, save_drawing
 from iterlin_lab.files import digest, whole_folder
 from iterlin_lab.runs.store import code_digest, versions
 
@@ -41,17 +42,21 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 
 def draw_figure(folder: Path, name: str, draw: Draw, source: Path) -> bool:
-    """Put a figure of the tables in `source` into the folder, as SVG and PNG; whether it was drawn for that."""
+    """Put a figure of the tables in `source` into the folder: as SVG and PNG, and as SVG of one column.
+
+    Returns whether it was drawn for that.
+    """
     kept = KEPT / name
     known = _is_current(kept, source)
     if not known:
         tables = Tables(source)
-        figure = draw(tables)
         with whole_folder(kept) as new:
-            save(figure, new / name)
+            save(draw(tables), new / name)
+            if one_column(figure := draw(tables)):
+                save_drawing(figure, new / f"{name}{COLUMN}")
             (new / NOTE).write_text(json.dumps(_note(new, source, tables.asked)))
-        plt.close(figure)
-    for path in kept.glob(f"{name}.*"):
+        plt.close("all")
+    for path in kept.glob(f"{name}*"):
         shutil.copyfile(path, folder / path.name)
     return not known
 

@@ -72,13 +72,17 @@ def percent(axes: Axes) -> None:
 
 
 def save(figure: Figure, stem: Path) -> None:
-    """Write a figure as SVG, in which text is text, and PNG, without dates."""
+    """Write a figure as SVG and PNG, without dates."""
+    save_drawing(figure, stem.with_suffix(".svg"))
+    figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})
+
+
+def save_drawing(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG, in which text is text, without a date."""
     _letter(figure)
     _settle(figure)
-    path = stem.with_suffix(".svg")
     figure.savefig(path, dpi="figure", metadata={"Date": None, "Creator": None})  # of the parts that are pictures
     path.write_text(path.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS), encoding="utf-8")
-    figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})
 
 
 def _letter(figure: Figure) -> None:

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from iterlin_lab.figures.column import COLUMN
+
 # Comments, what the drawing says of itself, and turns by nothing.
 INVISIBLE = re.compile(r'<!--.*?-->|<metadata>.*?</metadata>| transform="rotate\(-?0 [^"]*"', re.DOTALL)
 SHAPE = re.compile(r'<path id="([^"]*)"[^>]*( class="[^"]*")')
@@ -31,7 +33,9 @@ class Drawings:
         text = re.sub(r' d="([^"]*)"', lambda found: f' d="{relative(found[1])}"', text)
         text = LOOK.sub(self._class, self._renamed(text))
         text = _together(re.sub(r"\s*\n\s*", "", _once(_ungrouped(text))))
-        return f'<span class="wide" tabindex="0">{text.replace("<svg", _described(alt), 1)}</span>'
+        column = path.with_name(path.stem + COLUMN)
+        place = f' data-column="figures/{column.name}"' if column.exists() else ""
+        return f'<span class="wide" tabindex="0"{place}>{text.replace("<svg", _described(alt), 1)}</span>'
 
     @property
     def css(self) -> str:

@@ -34,13 +34,18 @@ PAGE = """<!doctype html>
 <main>
 {body}
 </main>
+<script>
+{script}</script>
 </body>
 </html>
 """
 
 
 def html(text: str, figures: Path) -> str:
-    """The report as a page that needs no other file: figures are drawn in it."""
+    """The report as a page that needs no other file: figures are drawn in it.
+
+    A phone shows them in one column, where the files of these drawings lie beside the page.
+    """
     parser = MarkdownIt("commonmark").enable("table")
     parser.add_render_rule("table_open", _scrolling)
     parser.add_render_rule("table_close", lambda *_: "</table>\n</div>\n")
@@ -51,10 +56,15 @@ def html(text: str, figures: Path) -> str:
     body = IMAGE.sub(lambda found: drawings.put(figures / found[1], found[2]), body)
     return PAGE.format(
         title=text.splitlines()[0].removeprefix("# ").replace("`", ""),
-        style=(files("iterlin_lab.report") / "page.css").read_text(encoding="utf-8") + drawings.css,
+        style=_own("page.css") + drawings.css,
+        script=_own("page.js"),
         contents="\n".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in headings.items()),
         body=body,
     )
+
+
+def _own(name: str) -> str:
+    return (files("iterlin_lab.report") / name).read_text(encoding="utf-8")
 
 
 def _scrolling(*_: Any) -> str:

@@ -63,6 +63,8 @@ def _readings(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
     axes.plot([], [], "_", color="0.35", label="single runs of the first reading")
     _period_axis(axes, table)
     axes.set_ylabel("test accuracy of the network (%)")
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, 0), min(high, 1))  # an interval from few runs may reach further
     percent(axes)
     axes.legend(loc="lower left")
 
