@@ -7,12 +7,12 @@ from typing import Any
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
 from iterlin_lab.figures import forest
-from iterlin_lab.figures.column import COLUMN
 from iterlin_lab.figures.kept import Tables, draw_figure
 from iterlin_lab.figures.style import drawing, save, save_drawing
 from iterlin_lab.figures.vega import coloured
 from iterlin_lab.files import whole_folder
 from iterlin_lab.layout import Layout
+from iterlin_lab.report.drawings import COLUMN
 from iterlin_lab.runs.stage import begin_stage
 
 

@@ -7,9 +7,10 @@ from shutil import which
 import matplotlib.pyplot as plt
 import pytest
 
-from iterlin_lab.figures.column import COLUMN, WIDTH, one_column
+from iterlin_lab.figures.column import WIDTH, one_column
 from iterlin_lab.figures.panels import halves
 from iterlin_lab.figures.style import drawing, save, save_drawing
+from iterlin_lab.report.drawings import COLUMN
 from iterlin_lab.report.page import html
 
 

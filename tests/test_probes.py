@@ -248,3 +248,21 @@ def test_the_evidence_says_whether_a_fifth_of_training_is_in_the_interval():
 def test_there_is_nothing_to_say_of_one_period_alone():
     table = runs()
     assert verdicts(table[table["K"] == 1]) == [NONE] * 5
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_the_answer_names_the_updates_and_what_both_reach(verdict):
+    ids = ("E-AUG-1", "E-PROBE-1", "E-PROBE-2")
+    networks = pd.DataFrame(
+        {"K": [1, 1000], "median_feature_updates": [9999, 9], "network_final_mean": [0.8, 0.795], "runs": 3}
+    )
+    probed = pd.DataFrame({"layer": [1, 1, 2, 2], "K": [1, 1000] * 2, "final_mean": [0.7, 0.7, 0.81, np.nan]})
+    claimed = {name: {"verdict": verdict} for name in ids}
+    answer = report.answer(PRESETS["smoke"], {"augmentation": networks, "probes": probed}, claimed)
+    assert all(f"**{verdict}**" in text for text in answer.sentences)
+    network, slower, lower = answer.sentences
+    assert "9 feature updates" in network
+    assert "(79.5 % with K = 1000, 80.0 % with K = 1; [E-AUG-1]" in network
+    assert "more slowly with K = 1000 than with K = 1" in slower
+    assert "(81.0 %" not in lower  # one of the two has no run
+    assert "not CIFAR-10" in answer.caveat

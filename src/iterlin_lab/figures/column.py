@@ -9,7 +9,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
 
-COLUMN = "_column.svg"  # at the end of the name of a file
 WIDTH = 3.4  # inches
 TALLEST = 2.6  # inches of one panel of several
 MOST = 6  # panels; a larger grid is one picture

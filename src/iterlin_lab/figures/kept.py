@@ -9,9 +9,10 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.column import COLUMN, one_column
+from iterlin_lab.figures.column import one_column
 from iterlin_lab.figures.style import save, save_drawing
 from iterlin_lab.files import digest, whole_folder
+from iterlin_lab.report.drawings import COLUMN
 from iterlin_lab.runs.store import code_digest, versions
 
 KEPT = Path(".cache/figures")

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-from iterlin_lab.figures.column import COLUMN
-
 # Comments, what the drawing says of itself, and turns by nothing.
 INVISIBLE = re.compile(r'<!--.*?-->|<metadata>.*?</metadata>| transform="rotate\(-?0 [^"]*"', re.DOTALL)
 SHAPE = re.compile(r'<path id="([^"]*)"[^>]*( class="[^"]*")')
@@ -13,6 +11,7 @@ REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 LOOK = re.compile(r'(?: clip-path="url\(#(\w+)\)")? style="([^"]*)"')
 CLIPPED = re.compile(r'(<g clip-path="[^"]*">)<use [^>]*/></g>(?:\1<use [^>]*/></g>)+')
 SIZE = re.compile(r' (width|height)="([\d.]+)pt"')  # of a drawing
+COLUMN = "_column.svg"  # at the end of the name of a file that has the same in one column
 LARGER = 1.3  # on a screen than on paper, where its text has eight points
 SMALL = 10  # points: a shape that stays below is a marker, and is rounded less
 

@@ -1,12 +1,55 @@
-"""E-PROBE: its table and its figure."""
+"""E-PROBE: its table and its figure, and what it answers together with E-AUG, whose networks it probes."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
+from iterlin_lab.experiments.probes.claims import LAST
 from iterlin_lab.experiments.probes.settings import Scope
-from iterlin_lab.report.names import period_text
+from iterlin_lab.report.answer import Answer, Claims, sentence
+from iterlin_lab.report.names import named, period_text
+from iterlin_lab.report.setting import caveat
 from iterlin_lab.report.tables import markdown_table, percent
+
+
+def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
+    """Whether a few feature updates reach what one at every step does, and teach the same features."""
+    networks, probes = tables["augmentation"], tables["probes"]
+    large = float(networks["K"].max())
+    few = f"{networks.set_index('K').loc[large, 'median_feature_updates']:g} feature updates"
+    sentences = [
+        sentence(
+            "E-AUG-1",
+            claims,
+            f"{few} reach the test accuracy of K = 1 to within a point",
+            f"With augmentation {few} reach the test accuracy of K = 1 to within a point",
+            f"With augmentation {few} do not reach the test accuracy of K = 1 to within a point",
+            _both(networks, "network_final_mean", large),
+        ),
+        sentence(
+            "E-PROBE-1",
+            claims,
+            f"features improve more slowly with {named(K=large)} than with K = 1",
+            f"Features improve more slowly with {named(K=large)} than with K = 1",
+            f"Features do not improve more slowly with {named(K=large)} than with K = 1",
+        ),
+        sentence(
+            "E-PROBE-2",
+            claims,
+            f"with {named(K=large)} a linear probe ends at a lower accuracy than with K = 1",
+            f"With {named(K=large)} a linear probe ends at a lower accuracy than with K = 1",
+            f"With {named(K=large)} a linear probe does not end at a lower accuracy than with K = 1",
+            _both(probes[probes["layer"] == int(LAST.removeprefix("layer"))], "final_mean", large),
+        ),
+    ]
+    return Answer(sentences, "", caveat(scale))
+
+
+def _both(table: pd.DataFrame, name: str, large: float) -> str:
+    """What is reached with the large K and with K = 1; nothing where one of them has no run."""
+    reached = table.set_index("K")[name].reindex([large, 1])
+    texts = [f"{value:.1%} with {named(K=K)}".replace("%", " %") for K, value in zip((large, 1), reached, strict=True)]
+    return "" if reached.isna().any() else ", ".join(texts)
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
