@@ -21,11 +21,11 @@ def test_rounding_leaves_texts_and_small_shapes_alone(tmp_path):
     )
     page = html("# T\n\n![y](figures/x.svg)\n", tmp_path)
     assert (
-        '<svg role="img" aria-label="y" xmlns="s" width="655.2pt" height="130pt">'
+        '<svg role="img" aria-label="y" width="655.2pt" height="130pt">'
         '<path id="n0" d="M12.3-0.6l-11.1 2.6"/><path d="M0 1" class="d0 n0"/>'
         '<use href="#n0" x="1.23" y="11" class="d0"/><text class="d0" x="3">0.12345</text></svg>'
     ) in page
-    assert ".d0{fill: red}\n.n0{clip-path: url(#n0)}" in page
+    assert ".d0{fill:red}\n.n0{clip-path:url(#n0)}" in page
 
 
 @pytest.mark.parametrize("size", [1.0, 300.0])

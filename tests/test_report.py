@@ -227,7 +227,7 @@ def page(tmp_path, figure):
     for name in ("one", "claims"):
         save(figure, tmp_path / name)
     sections = ['## E-ONE: a first one\n\n![A <b> & "c"](figures/one.svg)\n']
-    shown = claims_section("mine", CLAIMS, tmp_path / "none.csv", anchors(sections))
+    shown = claims_section("mine", CLAIMS, tmp_path / "none.csv", anchors("".join(sections)))
     return html("\n\n".join(["# The `mine` scale", shown, *sections]), tmp_path)
 
 

@@ -9,9 +9,10 @@ from iterlin_lab.claims.verdicts import judge_all
 from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
 from iterlin_lab.report.answer import opening
+from iterlin_lab.report.arguments import body
 from iterlin_lab.report.claims import claims_section
 from iterlin_lab.report.headings import anchors
-from iterlin_lab.report.method import METHOD
+from iterlin_lab.report.method import METHOD, VALIDITY
 from iterlin_lab.report.names import typeset
 from iterlin_lab.report.setting import in_one_line, setting
 
@@ -35,13 +36,14 @@ def markdown(scale: Any, data: dict, regime: dict, tables: Tables, claims: dict[
     experiments = chosen(scale)
     solver = "".join(experiment.training(scale, regime) for experiment in experiments)
     answers = [answer for experiment in experiments for answer in experiment.answer(scale, tables, claims)]
-    texts = [text for experiment in experiments for text in experiment.section(scale, tables)]
-    sections = [
+    sections = body(scale, experiments, tables, claims)
+    parts = [
         f"# Iterative linearisation: the `{scale.name}` scale",
         opening(answers, in_one_line(scale, data), claims),
         METHOD,
         setting(scale, data, regime, solver, tables),
-        claims_section(scale.name, claims, Layout(scale.name).history, anchors(texts)),
-        *texts,
+        claims_section(scale.name, claims, Layout(scale.name).history, anchors(sections)),
+        sections,
+        VALIDITY,
     ]
-    return typeset("\n\n".join(sections)) + "\n"
+    return typeset("\n\n".join(parts)) + "\n"

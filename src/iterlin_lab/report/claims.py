@@ -11,6 +11,7 @@ from iterlin_lab.claims.effects import drawn, group
 from iterlin_lab.claims.history import changes, in_words
 from iterlin_lab.claims.verdicts import INCONCLUSIVE, LEVEL, VERDICTS
 from iterlin_lab.report.answer import counts
+from iterlin_lab.report.tables import plain_cell
 from iterlin_lab.statistics import POWER
 
 
@@ -32,7 +33,7 @@ def claims_section(
             "p: experiment, all": list(map(_p, claims.values())),
         }
         | ({} if past is None or len(past) < 2 else {"changed": _changed(past, list(claims))})
-    ).map(lambda text: text.replace("|", r"\|"))  # which would end a cell of the table
+    ).map(plain_cell)
     return f"""## Claims
 
 What the sources claim, and what these runs say: {_counts(claims)}. A claim is *supported* if its test has p ≤ {LEVEL},

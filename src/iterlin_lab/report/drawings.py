@@ -3,13 +3,18 @@
 import re
 from pathlib import Path
 
-# Comments, what the drawing says of itself, and turns by nothing.
-INVISIBLE = re.compile(r'<!--.*?-->|<metadata>.*?</metadata>| transform="rotate\(-?0 [^"]*"', re.DOTALL)
+import numpy as np
+
+# Comments, what the drawing says of itself, turns by nothing, and what a page knows.
+INVISIBLE = re.compile(
+    r'<!--.*?-->|<metadata>.*?</metadata>| transform="rotate\(-?0 [^"]*"| xmlns(:xlink)?="[^"]*"', re.DOTALL
+)
 SHAPE = re.compile(r'<path id="([^"]*)"[^>]*( class="[^"]*")')
 PLACES = re.compile(r' (?:x|y|transform)="[^"]*"')
 REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 LOOK = re.compile(r'(?: clip-path="url\(#(\w+)\)")? style="([^"]*)"')
 CLIPPED = re.compile(r'(<g clip-path="[^"]*">)<use [^>]*/></g>(?:\1<use [^>]*/></g>)+')
+USUAL = "stroke-dashoffset:0;"
 SIZE = re.compile(r' (width|height)="([\d.]+)pt"')  # of a drawing
 COLUMN = "_column.svg"  # at the end of the name of a file that has the same in one column
 LARGER = 1.3  # on a screen than on paper, where its text has eight points
@@ -38,12 +43,13 @@ class Drawings:
 
     @property
     def css(self) -> str:
-        """The looks of all drawings so far."""
-        return "\n".join(f".{name}{{{look}}}" for look, name in self._classes.items())
+        """The looks of all drawings so far, without spaces and what is so anyway."""
+        looks = ((name, re.sub(r"(?<=[:;]) ", "", look).replace(USUAL, "")) for look, name in self._classes.items())
+        return "\n".join(f".{name}{{{look}}}" for name, look in looks)
 
     def _class(self, look: re.Match) -> str:
         frame, style = look.groups()
-        names = [self._classes.setdefault(style, f"d{len(self._classes)}")]
+        names = [self._classes.setdefault(style, _name("d", len(self._classes)))]
         if frame:
             names.append(self._classes.setdefault(f"clip-path: url(#{frame})", frame))
         return f' class="{" ".join(names)}"'
@@ -53,9 +59,14 @@ class Drawings:
         new = {}
         for _, name in REFERENCE.findall(text):
             if name not in new:
-                new[name], self._names = f"n{self._names}", self._names + 1
+                new[name], self._names = _name("n", self._names), self._names + 1
         text = re.sub(r' id="([^"]*)"', lambda found: f' id="{new[found[1]]}"' if found[1] in new else "", text)
         return REFERENCE.sub(lambda found: found[1] + new[found[2]], text)
+
+
+def _name(letter: str, number: int) -> str:
+    """A short name: there are thousands of references to it."""
+    return letter + np.base_repr(number, 36).lower()
 
 
 def _described(alt: str) -> str:

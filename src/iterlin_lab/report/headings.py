@@ -1,7 +1,6 @@
 """The headings of the report and the links to them, which are those that GitHub makes."""
 
 import re
-from collections.abc import Iterable
 
 
 def slug(heading: str) -> str:
@@ -9,7 +8,7 @@ def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def anchors(sections: Iterable[str]) -> dict[str, str]:
-    """The links to the sections of a text that are called by a name, `NAME` in `## NAME: what it is`, by it."""
-    titles = [line.removeprefix("## ") for text in sections for line in text.splitlines() if line.startswith("## ")]
+def anchors(text: str) -> dict[str, str]:
+    """The links to the sections of a text that are called by a name, `NAME` in `### NAME: what it is`, by it."""
+    titles = re.findall(r"^#{2,} (.*)", text, re.MULTILINE)
     return {title.split(":")[0]: f"#{slug(title)}" for title in titles if ":" in title}

@@ -1,4 +1,4 @@
-"""The method in a minute."""
+"""What every report says: the method in a minute, and where to read what its verdicts rest on."""
 
 METHOD = """## The method in a minute
 
@@ -12,3 +12,10 @@ every K steps. Phase s starts at the parameters θ_s. It trains the first-order 
 - A **phase** is K steps on one f_lin, a *lazy problem*. At its end θ_{s+1} = θ: this is a **feature update**.
 - **K** is the number of steps between feature updates. K = 1 is gradient descent. K = ∞ has no feature update: it is
   lazy training, with the neural tangent kernel of the start. The larger K is, the less feature learning there is."""
+
+
+VALIDITY = """## Validity
+
+[What the verdicts rest on](../../docs/validity.md): the error of flows, other processors, other images, widths and
+seeds, and how tests were changed. [What is not shown](../../docs/limits.md): limits, and where this differs from the
+sources."""

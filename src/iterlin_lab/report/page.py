@@ -58,7 +58,9 @@ def html(text: str, figures: Path) -> str:
         title=text.splitlines()[0].removeprefix("# ").replace("`", ""),
         style=_own("page.css") + drawings.css,
         script=_own("page.js"),
-        contents="\n".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in headings.items()),
+        contents="\n".join(
+            f'<li class="{tag}"><a href="#{name}">{escape(title)}</a></li>' for tag, name, title in headings
+        ),
         body=body,
     )
 
@@ -79,13 +81,13 @@ def _align(tokens: Sequence[Token]) -> None:
             token.attrSet("class", str(token.attrs.pop("style")).removeprefix("text-align:")[0])
 
 
-def _named(tokens: Sequence[Token]) -> dict[str, str]:
-    """Give every heading the id that links have, and return the titles of sections by these."""
-    found = {}
+def _named(tokens: Sequence[Token]) -> list[tuple[str, str, str]]:
+    """Give every heading the id that links have, and return tag, id and title of those that the contents have."""
+    found = []
     for heading, content in pairwise(tokens):
         if heading.type == "heading_open":
             title = content.content.replace("`", "")
             heading.attrSet("id", name := slug(title))
-            if heading.tag == "h2":
-                found[name] = title
+            if heading.tag in ("h2", "h3"):
+                found.append((heading.tag, name, title))
     return found

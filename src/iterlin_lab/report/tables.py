@@ -54,6 +54,11 @@ def phase_columns(table: pd.DataFrame) -> dict[str, list[str]]:
     }
 
 
+def plain_cell(text: str) -> str:
+    """Without what would end a cell of a table in Markdown."""
+    return text.replace("|", r"\|")
+
+
 def markdown_table(rows: pd.DataFrame) -> str:
     """The table, its first column to the left and the others to the right."""
     return rows.to_markdown(index=False, disable_numparse=True, colalign=("left", *("right",) * (rows.shape[1] - 1)))

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=50,
+    argument="damping",
     check=check,
     label="E-ADAM, {}",
     compared=("adam",),

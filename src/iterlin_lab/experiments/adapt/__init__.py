@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=65,
+    argument="updates",
     check=check,
     label="E-ADAPT, {}",
     compared=("adapt",),

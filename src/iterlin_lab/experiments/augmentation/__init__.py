@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=100,
+    argument="updates",
     check=check,
     label="E-AUG, K = {}",
 )

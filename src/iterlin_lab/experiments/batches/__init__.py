@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=130,
+    argument="updates",
     check=check,
     label="E-BATCH, {}",
     compared=("batches",),

@@ -22,6 +22,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=40,
+    argument="damping",
     purpose=PURPOSE,
     cost=cost,
     network=network,

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=60,
+    argument="damping",
     check=check,
     label="E-DAMPCE, λ = {}",
     compared=("damp_ce",),

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=140,
+    argument="features",
     claims_order=95,
     check=check,
     label="E-DATA, {}",

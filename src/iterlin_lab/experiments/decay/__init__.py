@@ -9,5 +9,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=180,
+    argument="lecture",
     compared=("decay",),
 )

@@ -18,6 +18,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=66,
+    argument="comparison",
     check=check,
     tabled=True,
     compared=("dials",),

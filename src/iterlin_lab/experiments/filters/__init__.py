@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="measure",
     order=120,
+    argument="features",
     check=check,
     needs=("filters", "parts", "activations"),
 )

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="finer",
     order=210,
+    argument="instrument",
     check=check,
     label="K = {}, finer flow",
 )

@@ -17,6 +17,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=200,
+    argument="instrument",
     check=check,
     cost=cost,
 )

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="sweep",
     order=10,
+    argument="updates",
     check=check,
     label="K = {}",
     group="K = {}",

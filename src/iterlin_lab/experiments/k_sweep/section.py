@@ -128,7 +128,7 @@ validation-stopped accuracies, paired by run. Runs that diverged have no accurac
 
 def figures(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """The figures, with the measured error of the flow that they rest on."""
-    return f"""## Figures
+    return f"""### Figures
 
 The first figure of this report has the curves. Lines are means over runs, bands 95 % t-intervals. A run that has
 stopped keeps its last value.

@@ -9,5 +9,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=150,
+    argument="lecture",
     compared=("kernel_limit_fits",),
 )

@@ -9,5 +9,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=170,
+    argument="lecture",
     compared=("lazy_flow_fits",),
 )

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train_own",
     order=80,
+    argument="updates",
     label="E-MNIST, K = {}",
     own_data=True,
     compared=("mnist",),

@@ -9,5 +9,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=190,
+    argument="lecture",
     compared=("one_neuron", "one_neuron_exponents"),
 )

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=145,
+    argument="features",
     check=check,
     label="E-PART, {}",
     compared=("parts",),

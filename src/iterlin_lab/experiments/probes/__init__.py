@@ -9,5 +9,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="measure",
     order=110,
+    argument="features",
     needs=("activations",),
 )

@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=67,
+    argument="comparison",
     check=check,
     tabled=True,
     compared=("quadratic",),

@@ -17,6 +17,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train_net",
     order=105,
+    argument="divergence",
     check=check,
     label="E-RESNET, {}",
     compared=("resnet",),

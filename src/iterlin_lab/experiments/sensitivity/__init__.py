@@ -9,6 +9,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="rescaled",
     order=30,
+    argument="updates",
     check=check,
     label="K = {1}, around: {0}",
     group="around: {}",

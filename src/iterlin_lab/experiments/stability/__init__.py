@@ -17,6 +17,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=90,
+    argument="divergence",
     check=check,
     cost=cost,
 )

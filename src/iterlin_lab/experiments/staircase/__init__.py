@@ -9,5 +9,6 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=160,
+    argument="lecture",
     compared=("staircase",),
 )

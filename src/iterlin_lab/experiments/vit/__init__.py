@@ -17,6 +17,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train_net",
     order=107,
+    argument="updates",
     check=check,
     tabled=True,
     compared=("vit",),

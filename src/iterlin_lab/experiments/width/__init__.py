@@ -17,6 +17,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="train",
     order=35,
+    argument="updates",
     check=check,
     tabled=True,
     compared=("width",),

@@ -21,6 +21,7 @@ EXPERIMENT = Experiment(
     scope=Scope,
     stage="toy",
     order=70,
+    argument="features",
     check=check,
     purpose=PURPOSE,
     cost=cost,
