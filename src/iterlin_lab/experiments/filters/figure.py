@@ -73,7 +73,7 @@ def _draw(axes: Axes, image: np.ndarray, norm: Normalize) -> None:
 
 def similarity(tables: Tables) -> Figure:
     """How similar K = 1's change is along training to the large K's final one, and how far from it."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.1), sharex=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.6), sharex=True)
     curves, runs = tables["filters_similarity"], tables["filters_runs"].dropna(subset="fraction")
     large = curves["K"].iloc[0]
     for axes, name in ((left, "similarity"), (right, "distance")):
@@ -90,8 +90,8 @@ def similarity(tables: Tables) -> Figure:
     right.plot(runs["closest_fraction"], runs["closest_distance"], marker="^", label="smallest of a run", **look)
     left.set_ylabel(f"cosine with the final change of {label(large)}")
     right.set_ylabel("distance from the same final change,\nrelative to its length")
-    left.legend(loc="best")
-    right.legend(loc="lower left")
+    lines = {name: line for axes in (left, right) for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=3)
     return figure
 
 
