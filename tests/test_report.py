@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -186,8 +187,7 @@ def test_verdicts_have_markers_and_colours_of_their_own(figure):
 @pytest.mark.parametrize("columns", [WIDE, NARROW])
 def test_the_figure_shows_every_margin_and_fits_the_page(columns):
     with drawing():
-        figure = forest(CLAIMS, columns)
-    assert figure
+        figure: Any = forest(CLAIMS, columns)
     (axes,) = figure.axes
     margins = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]
     assert margins == [(-1, 2), (-1, 2), (-5, 10)]

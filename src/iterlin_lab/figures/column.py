@@ -6,7 +6,6 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
 
 WIDTH = 3.4  # inches
@@ -18,14 +17,14 @@ LINE, LETTER, HANDLE = 0.17, 0.068, 0.5  # inches in a legend
 
 def one_column(figure: Figure) -> bool:
     """Put the panels of a figure below each other, in place; False where they are too many for that."""
-    parts = figure.subfigs or [figure]
+    parts: list[Any] = figure.subfigs or [figure]
     if max(len(_panels(part)) for part in parts) > MOST:
         return False
     figure.draw_without_rendering()  # so that legends have places
     heights = [_stack(part) for part in parts]
     figure.set_size_inches(WIDTH, sum(heights))
     if figure.subfigs:
-        figure.subfigs[0]._subplotspec.get_gridspec().set_height_ratios(heights)
+        parts[0]._subplotspec.get_gridspec().set_height_ratios(heights)  # halves have no public way to other heights
     figure.draw_without_rendering()  # so that names on axes have places
     for axes in figure.axes:
         _turn(axes)
@@ -41,8 +40,9 @@ def _stack(part: Figure | SubFigure) -> float:
     panels = _panels(part)
     heights = [_height(axes) if len(panels) == 1 else min(TALLEST, _height(axes)) for axes in panels]
     _say_again(panels)
-    for axes, place in zip(panels, GridSpec(len(panels), 1, part, height_ratios=heights), strict=True):
-        axes.set_subplotspec(place)
+    grid = part.add_gridspec(len(panels), 1, height_ratios=heights)
+    for place, axes in enumerate(panels):
+        axes.set_subplotspec(grid[place])
         axes.set_xlabel(_lines(axes.get_xlabel(), ACROSS))
         axes.set_ylabel(_lines(axes.get_ylabel(), UPWARDS))
     return sum(heights) + _legend_beneath(part)

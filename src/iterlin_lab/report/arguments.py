@@ -71,7 +71,8 @@ def again(scale: Any, experiment: Any, tables: Iterable[str]) -> str:
 
 def _settings(scale: Any, name: str) -> str:
     """The section of params.yaml, as it may stand there."""
-    yaml, text = YAML(), StringIO()
+    yaml, text = YAML(typ="safe", pure=True), StringIO()
+    yaml.sort_base_mapping_type_on_output = False  # pyright: ignore
     yaml.default_flow_style, yaml.width = None, 100
     yaml.dump({name: getattr(scale, name).model_dump(mode="json")}, text)
     return text.getvalue().rstrip()

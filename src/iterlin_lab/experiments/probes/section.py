@@ -16,7 +16,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
     """Whether a few feature updates reach what one at every step does, and teach the same features."""
     networks, probes = tables["augmentation"], tables["probes"]
     large = float(networks["K"].max())
-    few = f"{networks.set_index('K').loc[large, 'median_feature_updates']:g} feature updates"
+    few = f"{networks['median_feature_updates'][networks['K'].idxmax()]:g} feature updates"
     sentences = [
         sentence(
             "E-AUG-1",
