@@ -15,8 +15,8 @@ from iterlin_lab.report.tables import markdown_table, percent
 def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
     """Whether a few feature updates reach what one at every step does, and teach the same features."""
     networks, probes = tables["augmentation"], tables["probes"]
-    large = float(networks["K"].max())
-    few = f"{networks['median_feature_updates'][networks['K'].idxmax()]:g} feature updates"
+    large, updates = networks.sort_values("K")[["K", "median_feature_updates"]].to_numpy(float)[-1].tolist()
+    few = f"{updates:g} feature updates"
     sentences = [
         sentence(
             "E-AUG-1",
