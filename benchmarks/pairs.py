@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
 from benchmarks import torch_steps as pt
-from benchmarks.parts import PARTS, ours, torchs
 from benchmarks.problems import (
     DIGITS,
     DUAL,
@@ -110,7 +109,6 @@ GROUPS: dict[str, list[Pair]] = {
     ],
     "residual": mini_batches(RESNET),
     "transformer": mini_batches(VIT),
-    "parts": [on(MINI, f"{part.name} / PyTorch", partial(ours, part), partial(torchs, part)) for part in PARTS],
     "large dual": [pair for problem in LARGE_DUAL for pair in in_dual(problem)],
     "gpu": [
         on(MINI, "plain / its arithmetic", jx.plain, PLAIN_FLOOR),
@@ -120,5 +118,5 @@ GROUPS: dict[str, list[Pair]] = {
     ],
 }
 
-# Only when asked for: a profile, some minutes a repetition, and too large for a CPU.
-ON_REQUEST = ("parts", "large dual", "gpu")
+# Only when asked for: some minutes a repetition, and too large for a CPU.
+ON_REQUEST = ("large dual", "gpu")

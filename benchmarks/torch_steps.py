@@ -17,22 +17,17 @@ class NotInstalled(Exception):
     """PyTorch, or its CUDA build where jax runs on a GPU, is missing."""
 
 
-def torch_on():
-    """The torch module, and the device of jax."""
+def _setting(problem: Problem):
+    """The torch module, the network and its data, on the device of jax."""
     if importlib.util.find_spec("torch") is None:
         raise NotInstalled
     import torch  # pyright: ignore[reportMissingImports]
+    from torch import nn  # pyright: ignore[reportMissingImports]
 
     device = "cuda" if jax.default_backend() == "gpu" else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise NotInstalled
-    return torch, device
-
-
-def _setting(problem: Problem):
-    """The torch module, the network and its data."""
-    torch, device = torch_on()
-    model = NETWORKS[type(problem)](torch.nn, problem).to(device, memory_format=torch.channels_last)
+    model = NETWORKS[type(problem)](nn, problem).to(device, memory_format=torch.channels_last)
     x, y = (torch.from_numpy(values).to(device) for values in problem.data())
     return torch, model, x.permute(0, 3, 1, 2), y.long()
 

@@ -7,7 +7,7 @@ from tests.clone import ROOT, environment, on_terminal
 
 GROUPS = (
     "mini-batch, full batch, digits, long phases, longer phases, dual, stock jax, scaling, residual, transformer, "
-    "parts, large dual, gpu"
+    "large dual, gpu"
 )
 
 
