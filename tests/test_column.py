@@ -6,6 +6,7 @@ from shutil import which
 
 import matplotlib.pyplot as plt
 import pytest
+from matplotlib.lines import Line2D
 
 from iterlin_lab.figures.column import WIDTH, one_column
 from iterlin_lab.figures.panels import halves
@@ -110,6 +111,25 @@ def test_long_names_of_axes_are_broken_and_formulas_are_not():
         one_column(figure)
     assert max(map(len, left.get_xlabel().split("\n"))) <= 48
     assert right.get_xlabel() == formula
+    plt.close(figure)
+
+
+def test_a_legend_of_lines_that_no_panel_has_keeps_them():
+    with drawing():
+        figure, axes = plt.subplots()
+        axes.plot([1, 2], color="red")
+        figure.legend(handles=[Line2D([], [], color="blue", label="made by hand")], loc="outside right upper")
+        assert one_column(figure)
+    (legend,) = figure.legends
+    assert [line.get_color() for line in legend.get_lines()] == ["blue"]
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("add", [lambda figure: None, lambda figure: figure.add_axes((0.1, 0.1, 0.8, 0.8))])
+def test_panels_that_stand_in_no_grid_stay_where_they_are(add):
+    figure = plt.figure(figsize=(7, 3))
+    add(figure)
+    assert not one_column(figure)
     plt.close(figure)
 
 

@@ -16,9 +16,9 @@ LINE, LETTER, HANDLE = 0.17, 0.068, 0.5  # inches in a legend
 
 
 def one_column(figure: Figure) -> bool:
-    """Put the panels of a figure below each other, in place; False where they are too many for that."""
+    """Put the panels of a figure below each other, in place; False where they are too many, or stand in no grid."""
     parts: list[Any] = figure.subfigs or [figure]
-    if max(len(_panels(part)) for part in parts) > MOST:
+    if not all(0 < len(_panels(part)) <= MOST for part in parts):
         return False
     figure.draw_without_rendering()  # so that legends have places
     heights = [_stack(part) for part in parts]
@@ -77,14 +77,15 @@ def _legend_beneath(part: Figure | SubFigure) -> float:
     legends = [legend for legend in own if not _fits(legend)] + part.legends
     if not legends:
         return 0
-    drawn = {name: line for axes in part.axes for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
-    names = list(dict.fromkeys(text.get_text() for legend in legends for text in legend.get_texts()))
-    columns = max(1, int(WIDTH / (HANDLE + LETTER * max(map(len, names)))))
+    shown = [pair for legend in legends for pair in zip(legend.legend_handles, legend.get_texts(), strict=True)]
+    whole = {name: line for axes in part.axes for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    lines: dict[str, Any] = {name: whole.get(name, line) for line, text in shown for name in [text.get_text()]}
+    columns = max(1, int(WIDTH / (HANDLE + LETTER * max(map(len, lines)))))
     title = " ".join(legend.get_title().get_text() for legend in legends)
     for legend in legends:
         legend.remove()
-    part.legend([drawn[name] for name in names], names, title=title, loc="outside lower center", ncols=columns)
-    return LINE * (-(-len(names) // columns) + bool(title)) + 0.1
+    part.legend(lines.values(), lines.keys(), title=title, loc="outside lower center", ncols=columns)
+    return LINE * (-(-len(lines) // columns) + bool(title)) + 0.1
 
 
 def _fits(legend: Legend) -> bool:
