@@ -2,8 +2,6 @@
 
 import math
 import re
-import shutil
-import subprocess
 
 import pandas as pd
 import pytest
@@ -15,6 +13,7 @@ from PIL import Image
 from iterlin_lab.figures.style import colour
 from iterlin_lab.figures.vega import coloured
 from iterlin_lab.report.names import label
+from tests.browser import browse
 from tests.clone import ROOT, SWEEP, Clone
 
 DOCS = (ROOT / "docs/dvc.md").read_text()
@@ -81,12 +80,9 @@ def test_the_page_of_plots_needs_no_network(clone, tmp_path, folder, cells):
     without_code = re.sub(r"(<script[^>]*>).*?</script>", r"\1", text, flags=re.DOTALL)
     assert not re.search(r"\b(src|href)=", without_code)
 
-    browser = shutil.which("chromium") or pytest.skip("no chromium here")
-    network = ("--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=8000")
-    window = ("--headless", "--no-sandbox", "--disable-gpu", "--force-color-profile=srgb", "--window-size=1200,1000")
     picture = tmp_path / "page.png"
-    command = [browser, *window, *network, f"--user-data-dir={tmp_path}", f"--screenshot={picture}", page.as_uri()]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    window = ("--force-color-profile=srgb", "--window-size=1200,1000")
+    browse(page.as_uri(), tmp_path, *window, f"--screenshot={picture}")
     seen = {pixel for _, pixel in Image.open(picture).convert("RGB").getcolors(2**24) or ()}
     expected = {cell: tuple(round(255 * part) for part in to_rgb(colour(float(cell)))) for cell in cells.split()}
     assert set(expected.values()) <= seen, expected

@@ -1,12 +1,16 @@
 """A figure as one column, for phones and for pages of two columns: panels stand below each other, legends last."""
 
 from itertools import pairwise
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.legend import Legend
+
+from iterlin_lab.figures.style import save, save_drawing
+from iterlin_lab.report.drawings import COLUMN
 
 WIDTH = 3.4  # inches
 TALLEST = 2.6  # inches of one panel of several
@@ -15,12 +19,22 @@ ACROSS, UPWARDS = 48, 38  # letters in a line beside an axis
 LINE, LETTER, HANDLE = 0.17, 0.068, 0.5  # inches in a legend
 
 
+def save_with_column(figure: Figure, stem: Path) -> None:
+    """Write a figure as SVG and PNG, and as SVG of one column where it can be one."""
+    save(figure, stem)
+    if one_column(figure):
+        save_drawing(figure, stem.with_name(f"{stem.name}{COLUMN}"))
+
+
 def one_column(figure: Figure) -> bool:
     """Put the panels of a figure below each other, in place; False where they are too many, or stand in no grid."""
     parts: list[Any] = figure.subfigs or [figure]
     if not all(0 < len(_panels(part)) <= MOST for part in parts):
         return False
     figure.draw_without_rendering()  # so that legends have places
+    figure.set_layout_engine("constrained")  # a figure that was saved has none any more
+    for axes in figure.axes:
+        axes.set_in_layout(True)
     heights = [_stack(part) for part in parts]
     figure.set_size_inches(WIDTH, sum(heights))
     if figure.subfigs:

@@ -9,10 +9,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from iterlin_lab.figures.column import one_column
-from iterlin_lab.figures.style import save, save_drawing
+from iterlin_lab.figures.column import save_with_column
 from iterlin_lab.files import digest, whole_folder
-from iterlin_lab.report.drawings import COLUMN
 from iterlin_lab.runs.store import code_digest, versions
 
 KEPT = Path(".cache/figures")
@@ -51,12 +49,11 @@ def draw_figure(folder: Path, name: str, draw: Draw, source: Path) -> bool:
     known = _is_current(kept, source)
     if not known:
         tables = Tables(source)
+        figure = draw(tables)
         with whole_folder(kept) as new:
-            save(draw(tables), new / name)
-            if one_column(figure := draw(tables)):
-                save_drawing(figure, new / f"{name}{COLUMN}")
+            save_with_column(figure, new / name)
             (new / NOTE).write_text(json.dumps(_note(new, source, tables.asked)))
-        plt.close("all")
+        plt.close(figure)
     for path in kept.glob(f"{name}*"):
         shutil.copyfile(path, folder / path.name)
     return not known

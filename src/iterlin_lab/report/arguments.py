@@ -57,10 +57,11 @@ def again(scale: Any, experiment: Any, tables: Iterable[str]) -> str:
     begins = (experiment.name, *experiment.figures)
     csv = ", ".join(f"[{name}](tables/{name}.csv)" for name in sorted(tables) if name.startswith(begins))
     svg = ", ".join(f"[{name}](figures/{name}.svg)" for name in experiment.figures)
-    files = "; ".join(filter(None, (csv and f"tables: {csv}", svg and f"figures: {svg}")))
+    said = [f"`make repro ONLY={experiment.name}` runs it (DVC stages: {_few(stages)})"]
+    said += [f"Tables: {csv}"] * bool(csv) + [f"Figures: {svg}"] * bool(svg)
     return f"""<details><summary>{experiment.ids[0]}: settings, files, and how to run it again</summary>
 
-`make repro ONLY={experiment.name}` runs it (DVC stages: {_few(stages)}). {files[:1].upper()}{files[1:]}.
+{". ".join(said)}.
 
 ```yaml
 {_settings(scale, experiment.name)}

@@ -11,8 +11,12 @@ every K steps. Phase s starts at the parameters θ_s. It trains the first-order 
 - The **network** is f with the same parameters θ. Accuracies are the network's, unless a text says otherwise.
 - A **phase** is K steps on one f_lin, a *lazy problem*. At its end θ_{s+1} = θ: this is a **feature update**.
 - **K** is the number of steps between feature updates. K = 1 is gradient descent. K = ∞ has no feature update: it is
-  lazy training, with the neural tangent kernel of the start. The larger K is, the less feature learning there is."""
+  lazy training, with the neural tangent kernel of the start. The larger K is, the less feature learning there is.
 
+![A network of one parameter, and the lines that three phases train](figures/method.svg)
+
+*A network of one parameter. Each phase takes K steps towards the target on f_lin, its tangent at θ_s. There the network
+has another output (dashed): the next phase starts from it.*"""
 
 VALIDITY = """## Validity
 

@@ -40,7 +40,7 @@ def setting(scale: Shared, data: dict, regime: dict, solver: str, tables: Mappin
   draws its own split of {sizes.num_train} training, {sizes.num_validation} validation and {sizes.num_test} test
   examples.{note}
 - **Network**: `{net.name}` ({details}).
-- **Training**: cross-entropy, {batch}, in {scale.precision}{solver}.
+- **Training**, where an experiment says nothing else: cross-entropy, {batch}, in {scale.precision}{solver}.
   A run stops at its first record at which the network classifies the whole training set correctly with a loss of at
   most {training.fit_loss:g}. It counts as diverged when the loss of the lazy problem is not
   finite or exceeds {training.divergence_factor:g} times the initial one (or the loss of all-zero outputs).{form}
