@@ -96,6 +96,6 @@ def test_the_pipeline_goes_on_to_the_end_where_all_runs_diverge(tmp_path):
     assert "(diverged: 2 of 2 at K = 1)" in claims["E-ADAM-1"]["evidence"]
     text = (report / "REPORT.md").read_text()
     assert text.count("explicit steps on this lazy problem are unstable; lower the learning rate below 0.0") == 10
-    assert (report / "index.html").read_text().count("<svg") == 7
+    assert (report / "index.html").read_text().count("<svg") == 8
     assert len(json.loads((clone.folder / "tracking/smoke.json").read_text())) == 7
     assert json.loads(clone.run("dvc", "metrics", "show", "--json").stdout)
