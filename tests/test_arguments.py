@@ -30,6 +30,7 @@ class Written:
     def __init__(self, argument, text):
         self.argument, self.text, self.families, self.ids = argument, text, (), ("E-X",)
         self.name, self.figures, self.stages = "adam", {}, lambda scale: ["train@x"]
+        self.differs = f"{text[-1]} is small." if text else ""
 
     def section(self, scale, tables):
         return [self.text] if self.text else []
@@ -41,6 +42,7 @@ def test_sections_stand_a_level_lower_below_what_they_argue_about_in_its_order()
     headings = re.findall(r"^#+ .*", text, re.MULTILINE)
     updates, lecture = (f"## {TITLES[name]}" for name in ("updates", "lecture"))
     assert headings == [updates, "### E: e", lecture, "### L: l", "#### More", f"## {OTHERS}", "### M: m"]
+    assert "\n### M: m\n\n*Why it may differ.* m is small.\n\n<details>" in text
     assert anchors(text) == {"E": "#e-e", "L": "#l-l", "M": "#m-m"} | {
         "The lecture": "#the-lecture-linearised-networks"
     }
@@ -48,6 +50,16 @@ def test_sections_stand_a_level_lower_below_what_they_argue_about_in_its_order()
 
 def test_every_experiment_that_the_report_has_argues_about_something():
     assert {one.argument for one in EXPERIMENTS.values() if one.module("section")} == set(TITLES)
+
+
+def test_every_experiment_with_a_claim_of_a_source_says_why_it_may_differ():
+    of_sources = [
+        name
+        for name, one in EXPERIMENTS.items()
+        if any(claim.source[0] in "TWL" for family in one.families for claim in family.claims)
+    ]
+    assert [name for name in of_sources if not EXPERIMENTS[name].differs] == []
+    assert len(of_sources) == 19
 
 
 def test_an_experiment_has_its_verdicts_in_its_section():

@@ -72,6 +72,8 @@ def test_runs_are_nested_and_hold_what_dvc_has(clone, own):
             curve = curves[curves["run"] == row["run"]]
             assert [point.step for point in history] == curve["step"].tolist()
             assert [point.value for point in history] == curve["network_test_accuracy"].tolist()
+            axis = own.get_metric_history(seed.info.run_id, "log10_step")
+            assert [10**point.value for point in axis] == pytest.approx(curve["step"][curve["step"] > 0].tolist())
     rates = [float(runs[name].data.params["learning_rate"]) for name in CELLS]
     assert rates[1] == rates[2] == pytest.approx(rates[0] / 2)
 

@@ -66,12 +66,12 @@ class Experiment:
     Its folder, its section in params.yaml and the folder of its results have its name; `ids` are what the report calls
     it, and `scope` is the part of params.yaml that it may depend on. `stage` of dvc.yaml runs it, and where `split`
     each folder of its results by itself. The report has it at `order`, below the heading of its `argument`
-    (`report.arguments`), and its claims at `claims_order` if that is another place. Where it trains cells of
-    runs, one is called `label` with the parts of its path. Where it computes tables instead, it is `tabled` if its
-    `run` has the `recipes` that it computes them from, or `cost` says what these cost. `check-report` compares the
-    tables `compared`. `needs` are the parts of the scale's network that it reads (`nets.contract`), and `network` is
-    its own, if it has one. `purpose` is the number that its random keys are drawn with, and 0 where it shares the keys
-    of E-SWEEP.
+    (`report.arguments`), and its claims at `claims_order` if that is another place; `differs` says why it may not find
+    what its source found. Where it trains cells of runs, one is called `label` with the parts of its path. Where it
+    computes tables instead, it is `tabled` if its `run` has the `recipes` that it computes them from, or `cost` says
+    what these cost. `check-report` compares the tables `compared`. `needs` are the parts of the scale's network that it
+    reads (`nets.contract`), and `network` is its own, if it has one. `purpose` is the number that its random keys are
+    drawn with, and 0 where it shares the keys of E-SWEEP.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Experiment:
     stage: str
     order: int
     argument: str = ""
+    differs: str = ""
     claims_order: int | None = None
     check: Callable[[Any], None] = lambda scale: None
     cost: Callable[[Any], Cost] | None = None

@@ -19,8 +19,14 @@ NOT_CURVES = ("run", "step", "phase_step")
 
 
 def curve(table: pd.DataFrame, suffix: str, times: Sequence[float] | float | None) -> Iterator[Metric]:
-    """What was recorded, from the columns that end in `suffix`; `times` is when, for each row or for all."""
+    """What was recorded, from the columns that end in `suffix`; `times` is when, for each row or for all.
+
+    `log10_step` is an axis for charts of one's own, whose steps are linear otherwise and go up to 10⁹.
+    """
     each = times if isinstance(times, Sequence) else [times] * len(table)
+    for step, seconds in zip(table["step"], each, strict=True):
+        if step > 0:
+            yield from metric("log10_step", math.log10(step), seconds, int(step))
     for column in table.columns:
         name = column.removesuffix(suffix)
         if column.endswith(suffix) and name not in NOT_CURVES:

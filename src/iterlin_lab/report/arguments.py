@@ -27,7 +27,8 @@ def body(scale: Any, experiments: Iterable[Any], tables: Mapping[str, pd.DataFra
     for experiment in experiments:
         own = experiment.section(scale, tables)
         if own:
-            texts = [*own, verdicts(experiment, claims), again(scale, experiment, tables)]
+            why = f"*Why it may differ.* {experiment.differs}" if experiment.differs else ""
+            texts = [*own, verdicts(experiment, claims), why, again(scale, experiment, tables)]
             parts[TITLES.get(experiment.argument, OTHERS)] += map(_lower, filter(None, texts))
     return "\n\n".join("\n\n".join([f"## {title}", *texts]) for title, texts in parts.items() if texts)
 

@@ -10,6 +10,10 @@ EXPERIMENT = Experiment(
     stage="train",
     order=100,
     argument="updates",
+    differs=(
+        "T has K = 5·10⁶, with which a lazy problem levels off. Where K is smaller, phases may end before that, and "
+        "each of them is then a smaller part of training."
+    ),
     check=check,
     label="E-AUG, K = {}",
 )

@@ -10,6 +10,10 @@ EXPERIMENT = Experiment(
     stage="train",
     order=130,
     argument="updates",
+    differs=(
+        "T's batches are 256 of some 50 000 images. A batch that is a larger part of its images has a gradient with "
+        "less noise."
+    ),
     check=check,
     label="E-BATCH, {}",
     compared=("batches",),

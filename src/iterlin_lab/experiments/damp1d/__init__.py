@@ -23,6 +23,10 @@ EXPERIMENT = Experiment(
     stage="toy",
     order=40,
     argument="damping",
+    differs=(
+        "T states neither how its networks start nor how many runs its figure leaves out. Both decide which runs a "
+        "mean is over."
+    ),
     purpose=PURPOSE,
     cost=cost,
     network=network,

@@ -10,6 +10,10 @@ EXPERIMENT = Experiment(
     stage="train",
     order=60,
     argument="damping",
+    differs=(
+        "T solves damped problems with Adam, and lists no λ. The same λ weighs more or less against the loss of other "
+        "images, so that trends can be compared, and single λ cannot."
+    ),
     check=check,
     label="E-DAMPCE, λ = {}",
     compared=("damp_ce",),

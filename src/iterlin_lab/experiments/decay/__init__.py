@@ -10,5 +10,9 @@ EXPERIMENT = Experiment(
     stage="toy",
     order=180,
     argument="lecture",
+    differs=(
+        "The lemma holds for every flow whose smallest eigenvalue stays above its start; a network's own may fall "
+        "below it."
+    ),
     compared=("decay",),
 )

@@ -10,6 +10,10 @@ EXPERIMENT = Experiment(
     stage="measure",
     order=120,
     argument="features",
+    differs=(
+        "T compares drawings of three filters by eye. A cosine over all filters is another measure, and the part of "
+        "its training that K = 1 has behind it depends on when its run ends."
+    ),
     check=check,
     needs=("filters", "parts", "activations"),
 )

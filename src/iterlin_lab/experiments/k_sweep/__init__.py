@@ -10,6 +10,11 @@ EXPERIMENT = Experiment(
     stage="sweep",
     order=10,
     argument="updates",
+    differs=(
+        "T trains on all of CIFAR-10, a run for each K, and says neither for how long nor in which batches. Fewer "
+        "images are fitted in fewer steps, so that one K is a larger part of training. How far truncated Gauss–Newton "
+        "moves a network depends on its tolerance β, which T does not state."
+    ),
     check=check,
     label="K = {}",
     group="K = {}",

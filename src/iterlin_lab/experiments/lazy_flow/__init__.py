@@ -10,5 +10,6 @@ EXPERIMENT = Experiment(
     stage="toy",
     order=170,
     argument="lecture",
+    differs="The theorem is an upper bound for N → ∞. At finite N further terms bend a line in log N.",
     compared=("lazy_flow_fits",),
 )

@@ -18,6 +18,10 @@ EXPERIMENT = Experiment(
     stage="train_net",
     order=105,
     argument="divergence",
+    differs=(
+        "T's ResNet-18 is wider and deeper, and has its η for CIFAR-10. Which η is stable depends on the sharpness, "
+        "and how BatchNorm and the expansion get on depends on the size of a batch."
+    ),
     check=check,
     label="E-RESNET, {}",
     compared=("resnet",),

@@ -22,6 +22,10 @@ EXPERIMENT = Experiment(
     stage="toy",
     order=70,
     argument="features",
+    differs=(
+        "T states neither its width, nor its η, nor the size of its first weights. Where these start at their full "
+        "He-normal size, features do not turn, whatever K or λ."
+    ),
     check=check,
     purpose=PURPOSE,
     cost=cost,
