@@ -188,6 +188,8 @@ def test_the_claim_on_initialisations():
     assert verdicts(judged(product, other=never))[5] == NO
     assert verdicts(judged(sharp, other=lambda rate, period, run: rate == 0.1 and run % 2))[5] == UNKNOWN
     assert verdicts(located(sharp))[5] == NONE
+    turned = judged(sharp, other=product)
+    assert verdicts(turned.assign(own=~turned["own"]))[5] == YES  # whichever of the two is the network's own
 
 
 def test_the_claims_need_seven_draws_of_whole_maps():
