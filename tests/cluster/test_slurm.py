@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +21,7 @@ SLURM = Path(__file__).parent / "slurm.sh"
 EXPERIMENTS = ("k_sweep", "tgn_baseline", "mnist", "quadratic", "kernel_limit")
 SWEEP = '{solver: {name: gradient_descent}, num_steps: 300, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 LONG = (
-    '{solver: {name: gradient_descent}, num_steps: 50000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
+    '{solver: {name: gradient_descent}, num_steps: 30000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 )
 
 
@@ -70,6 +72,40 @@ def site(tmp_path_factory):
     subprocess.run([SLURM, "stop", folder], check=True)
 
 
+def long(folder: Path, *others: str) -> Clone:
+    """A clone whose cells of E-SWEEP take a quarter of a minute each: they never fit."""
+    clone = Clone(folder, "smoke", "k_sweep", "tgn_baseline", *others)
+    clone.edit(SWEEP, LONG)
+    clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
+    return clone
+
+
+def wide(folder: Path) -> Clone:
+    """A clone whose runs are on two devices each, and never fit."""
+    clone = Clone(folder, "smoke", "tgn_baseline")
+    clone.edit("tolerance: 0.1}, num_steps: 300, records", "tolerance: 0.1}, num_steps: 2000, records")
+    clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
+    clone.edit("devices: 1          #", "devices: 2          #")
+    return clone
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> Iterator[dict[str, Future[Clone]]]:
+    """The same on one machine without SLURM, which leaves processors idle for most of a test: trained meanwhile."""
+    folder = tmp_path_factory.mktemp("alone")
+
+    def trained(clone: Clone, *names: str) -> Clone:
+        clone.run("iterlin", "repro", *names)
+        return clone
+
+    with ThreadPoolExecutor(1) as pool:
+        yield {
+            "all": pool.submit(trained, Clone(folder / "all", "smoke", *EXPERIMENTS), *EXPERIMENTS),
+            "long": pool.submit(trained, long(folder / "long", "quadratic"), "k_sweep", "quadratic"),
+            "wide": pool.submit(trained, wide(folder / "wide"), "tgn_baseline"),  # its processor counts as two devices
+        }
+
+
 @pytest.fixture(scope="module")
 def without(tmp_path_factory):
     """What stands before `python` on a node that has neither DVC, nor MLflow, nor git."""
@@ -82,8 +118,8 @@ def without(tmp_path_factory):
     return f"env PYTHONPATH={folder}:$PYTHONPATH PATH={folder}:$PATH"
 
 
-def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path):
-    clone, alone = (Clone(tmp_path / name, "smoke", *EXPERIMENTS) for name in ("cluster", "alone"))
+def test_jobs_train_and_the_head_gathers_the_very_bytes(site, alone, without, tmp_path):
+    clone = Clone(tmp_path, "smoke", *EXPERIMENTS)
     (clone.folder / "cluster.yaml").write_text(f"container: {without}\nmemory: 1500M\n")
     first = clone.run("iterlin", "submit", **site.env).stdout
     assert (
@@ -91,7 +127,6 @@ def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path)
     )  # of at most four tasks, which ask for the same
     assert "Nothing to submit" in clone.run("iterlin", "submit", **site.env).stdout
     assert re.search(r"(running: .* on n[12] for|waiting)", clone.run("iterlin", "cells", **site.env).stdout)
-    alone.run("iterlin", "repro", *EXPERIMENTS)
     site.wait_for("")
     said = clone.run("iterlin", "cells", **site.env).stdout
     assert re.search(r"all\s+12\s+0 min", said), said  # kept, all of them
@@ -99,8 +134,9 @@ def test_jobs_train_and_the_head_gathers_the_very_bytes(site, without, tmp_path)
     kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
     clone.run("iterlin", "repro", *EXPERIMENTS)
     assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
-    assert len(alone.bytes_below("results/smoke")) > 20
-    assert clone.bytes_below("results/smoke") == alone.bytes_below("results/smoke")
+    expected = alone["all"].result().bytes_below("results/smoke")
+    assert len(expected) > 20
+    assert clone.bytes_below("results/smoke") == expected
     assert re.search(r"all\s+12\s+0 min", clone.run("iterlin", "cells", **site.env).stdout)  # done
     assert "cluster" not in clone.run("git", "status", "--short", "results", "reports").stdout
 
@@ -112,18 +148,13 @@ def test_one_run_on_two_nodes_ends_as_on_one(site, tmp_path):
     require_alike(alone, *((tmp_path / task).read_text() for task in "01"))
 
 
-def test_runs_on_two_nodes_are_kept_once_and_go_on(site, tmp_path):
-    clone, alone = (Clone(tmp_path / name, "smoke", "tgn_baseline") for name in ("cluster", "alone"))
-    for one in (clone, alone):
-        one.edit("tolerance: 0.1}, num_steps: 300, records", "tolerance: 0.1}, num_steps: 2000, records")
-        one.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
-        one.edit("devices: 1          #", "devices: 2          #")
+def test_runs_on_two_nodes_are_kept_once_and_go_on(site, alone, tmp_path):
+    clone = wide(tmp_path)
     address = f"env JAX_COORDINATOR_ADDRESS=127.0.0.1:{free_port()}"  # these nodes have no names in the network
     (clone.folder / "cluster.yaml").write_text(f"processes: 2\ncontainer: {address}\nmemory: 1500M\n")
     clone.run("iterlin", "submit", **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
     job, _ = site.running(seconds=15)
     site("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)  # as SLURM before the time is up
-    alone.run("iterlin", "repro", "tgn_baseline")  # its processor counts as two devices
     site.wait_for("")
     kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
     assert len(kept) == 2
@@ -132,23 +163,15 @@ def test_runs_on_two_nodes_are_kept_once_and_go_on(site, tmp_path):
     (log,) = clone.folder.glob(".cache/cluster/*/0.log")
     for node in ("n1", "n2"):
         assert log.read_text().count(f"TGN on {node}\n") == 2  # begun again
-    found, expected = (pd.read_csv(one.folder / "results/smoke/tgn_baseline/tgn/curves.csv") for one in (clone, alone))
+    curves = "results/smoke/tgn_baseline/tgn/curves.csv"
+    found, expected = (pd.read_csv(one.folder / curves) for one in (clone, alone["wide"].result()))
     assert len(found) > 20
     pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
 
 
-def long(folder: Path, *others: str) -> Clone:
-    """A clone whose cells of E-SWEEP take half a minute each: they never fit."""
-    clone = Clone(folder, "smoke", "k_sweep", "tgn_baseline", *others)
-    clone.edit(SWEEP, LONG)
-    clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
-    return clone
-
-
-def test_what_ends_before_its_time_goes_on(site, tmp_path):
-    clone, alone = (long(tmp_path / name) for name in ("cluster", "alone"))
+def test_what_ends_before_its_time_goes_on(site, alone, tmp_path):
+    clone = long(tmp_path)
     (clone.folder / "cluster.yaml").write_text("memory: 1500M\npartition: plain\n")
-    alone.run("iterlin", "repro", "k_sweep")
     quick = site.env | {"ITERLIN_CHECKPOINT_SECONDS": "1"}
     clone.run("iterlin", "submit", "k_sweep", **quick)
     job, _ = site.running(seconds=8)
@@ -163,15 +186,15 @@ def test_what_ends_before_its_time_goes_on(site, tmp_path):
     site.wait_for("")
     assert clone.bytes_below("results/smoke/k_sweep") == {}
     clone.run("iterlin", "repro", "k_sweep")
-    assert len(alone.bytes_below("results/smoke/k_sweep")) > 9
-    assert clone.bytes_below("results/smoke/k_sweep") == alone.bytes_below("results/smoke/k_sweep")
+    expected = alone["long"].result().bytes_below("results/smoke/k_sweep")
+    assert len(expected) > 9
+    assert clone.bytes_below("results/smoke/k_sweep") == expected
     logs = "".join(path.read_text() for path in clone.folder.glob(".cache/cluster/*/*.log"))
     assert len(re.findall(r"^K = .* on n[12]$", logs, re.MULTILINE)) >= 3 + 3  # begun again, three of them
 
 
-def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site, tmp_path):
-    clone, alone = (long(tmp_path / name, "quadratic") for name in ("head", "alone"))
-    alone.run("iterlin", "repro", "k_sweep", "quadratic")
+def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site, alone, tmp_path):
+    clone = long(tmp_path / "head", "quadratic")
     remote, origin = tmp_path / "remote", tmp_path / "origin.git"
     clone.run("dvc", "remote", "add", "storage", str(remote))
     (clone.folder / "cluster.yaml").write_text(f"remote: storage\nsource: {origin}\nmemory: 1500M\n")
@@ -195,8 +218,9 @@ def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site,
     kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
     clone.run("iterlin", "repro", "k_sweep", "quadratic")
     assert {path.name for path in (clone.folder / ".cache/runs").iterdir()} == kept
-    assert clone.bytes_below("results/smoke") == alone.bytes_below("results/smoke")
-    assert len(alone.bytes_below("results/smoke")) > 9
+    expected = alone["long"].result().bytes_below("results/smoke")
+    assert len(expected) > 9
+    assert clone.bytes_below("results/smoke") == expected
 
 
 def test_a_task_that_fails_is_named_and_the_others_go_on(site, tmp_path):
