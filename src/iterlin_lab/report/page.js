@@ -50,3 +50,52 @@ if (claims) {
     if (asked.get("sort") === name) sort(column);
   });
 }
+
+// In a drawing, point at an entry of its legend, or at what has its colour: all else that the legend names fades.
+// A click keeps it so, and another one ends that.
+const drawn = (shape) => (shape.href ? [shape, document.querySelector(shape.href.baseVal)] : [shape]);
+const chromatic = (colour) => {
+  const parts = colour.match(/[\d.]+/g).slice(0, 3);
+  return Math.max(...parts) - Math.min(...parts) > 8;
+};
+const look = (shape) => {
+  const styles = drawn(shape).map((part) => getComputedStyle(part));
+  const colours = styles.flatMap(({ stroke, fill }) => [stroke, fill]).filter((colour) => colour.startsWith("rgb"));
+  return colours.find(chromatic) ?? colours[0];
+};
+const clipped = (shape) => shape.closest("[clip-path]") || getComputedStyle(shape).clipPath !== "none";  // no axis
+const entries = (drawing) => {
+  const shapes = [...drawing.querySelectorAll("path, use, rect")].filter((shape) => !shape.closest("defs, clipPath"));
+  const handles = shapes
+    .map((shape) => [shape, shape.getBoundingClientRect()])
+    .filter(([, { width, height }]) => width < 50 && (width > 12 || Math.min(width, height) > 3));  // no ticks
+  const named = new Map();
+  for (const text of drawing.querySelectorAll("text:not([transform*='rotate(-90'])")) {
+    const own = text.getBoundingClientRect();
+    const beside = ({ right, top, bottom }) =>
+      own.left > right && own.left < right + own.height && Math.abs(top + bottom - own.top - own.bottom) < own.height;
+    const [handle] = handles.find(([, place]) => beside(place)) ?? [];
+    if (handle) named.set(text, look(handle)).set(handle, look(handle));
+  }
+  const looks = new Set(named.values());
+  for (const shape of shapes.filter(clipped)) if (looks.has(look(shape))) named.set(shape, look(shape));
+  return named;
+};
+const drawings = document.querySelectorAll(".wide svg");
+if (drawings.length) {
+  const hint = document.querySelector("nav").appendChild(document.createElement("p"));
+  hint.textContent = "Point at an entry of a legend to see it alone, and click to keep it so.";
+}
+for (const drawing of drawings) {
+  let named = new Map(), kept;
+  const show = (chosen) => {
+    for (const [part, own] of named) part.style.opacity = chosen && own !== chosen ? 0.12 : "";
+  };
+  drawing.onpointerenter = () => (named = named.size ? named : entries(drawing));
+  drawing.onpointerover = ({ target }) => {
+    target.style.cursor = named.has(target) ? "pointer" : "";
+    if (!kept) show(named.get(target));
+  };
+  drawing.onpointerleave = () => kept || show();
+  drawing.onclick = ({ target }) => show((kept = kept ? undefined : named.get(target)));
+}

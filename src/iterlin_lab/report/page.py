@@ -66,7 +66,9 @@ def html(text: str, figures: Path) -> str:
 
 
 def _own(name: str) -> str:
-    return (files("iterlin_lab.report") / name).read_text(encoding="utf-8")
+    """A file beside this one, without what only its readers need."""
+    lines = map(str.strip, (files("iterlin_lab.report") / name).read_text(encoding="utf-8").splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
 def _scrolling(*_: Any) -> str:
