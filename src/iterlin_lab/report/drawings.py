@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-# Comments, what the drawing says of itself, turns by nothing, and what a page knows.
+# Comments, what the drawing says of itself, turns by nothing, and what a page knows (`page.css` has the lines' joins).
 INVISIBLE = re.compile(
-    r'<!--.*?-->|<metadata>.*?</metadata>| transform="rotate\(-?0 [^"]*"| xmlns(:xlink)?="[^"]*"', re.DOTALL
+    r"<!--.*?-->|<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>"
+    r'| transform="rotate\(-?0 [^"]*"| xmlns(:xlink)?="[^"]*"',
+    re.DOTALL,
 )
 SHAPE = re.compile(r'<path id="([^"]*)"[^>]*( class="[^"]*")')
 PLACES = re.compile(r' (?:x|y|transform)="[^"]*"')
