@@ -48,6 +48,6 @@ def method() -> Figure:
         axes.plot(at, line, "o-", color=colour, label=f"phase {s}: {K} steps on f_lin")
         axes.plot([at[-1]] * 2, [line[-1], network(at[-1])], color=colour, linestyle="--", linewidth=0.8)
         axes.annotate(f"$θ_{s}$", (start, network(start)), (5, -8), textcoords="offset points", color=colour)
-    axes.set(xlabel="parameter θ", ylabel="output")
+    axes.set(xlabel="parameter θ", ylabel="output", ylim=(-0.2, None))  # room for θ₀
     axes.legend(loc="lower right")
     return figure
