@@ -184,7 +184,7 @@ def test_the_claims_of_mnist(shifts, noise, columns, expected):
 
 
 def test_the_answer_of_mnist_names_its_largest_finite_K():
-    runs = table({1: 0, 10: 0.1, 1e3: -3, np.inf: -9}, **MNIST)
+    runs = table({1: 0, 10: 0.1, 1e3: -3, np.inf: -9}).assign(**MNIST)
     claims = {row["id"]: row for row in judge(FAMILIES["E-MNIST"].claims, runs)}
     scale, means = EXPERIMENTS["mnist"].of(PRESETS["smoke"]), runs.groupby("K").mean(numeric_only=True).reset_index()
     finite, few, lazy = answer(scale, {"mnist": means}, claims).sentences
