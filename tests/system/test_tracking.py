@@ -42,6 +42,7 @@ def test_a_long_stage_is_shown_while_it_trains_until_its_cell_is(clone, own):
         part = live[f"K = 10, run {run} (live)"]
         assert part.data.tags["mlflow.parentRunId"] == whole.info.run_id
         assert part.data.metrics["network/test_accuracy"] == pytest.approx(accuracy)
+        assert 10 ** part.data.metrics["log10_step"] == pytest.approx(rows["steps"][run])
     assert sync(clone) == (3, "")
     assert levels(own) == COMPLETE
 
@@ -74,6 +75,7 @@ def test_runs_are_nested_and_hold_what_dvc_has(clone, own):
             assert [point.value for point in history] == curve["network_test_accuracy"].tolist()
             axis = own.get_metric_history(seed.info.run_id, "log10_step")
             assert [10**point.value for point in axis] == pytest.approx(curve["step"][curve["step"] > 0].tolist())
+        assert own.get_metric_history(cell.info.run_id, "log10_step")
     rates = [float(runs[name].data.params["learning_rate"]) for name in CELLS]
     assert rates[1] == rates[2] == pytest.approx(rates[0] / 2)
 

@@ -81,7 +81,7 @@ class LiveRun:
         self._store.log(self._run, scalars(counts, time.time()))
 
     def _update(self, log: Log, name: str) -> None:
-        from iterlin_lab.mlflow.metrics import metric, readable
+        from iterlin_lab.mlflow.metrics import axis, metric, readable
 
         key, metrics = str(log.head), []
         if key not in self._shown:
@@ -89,6 +89,7 @@ class LiveRun:
         run, written = self._shown[key]
         for record in log.records[written:]:
             seconds, step = log.head["started"] + record["seconds"], int(record["step"])
+            metrics += axis(step, seconds)
             for column in SHOWN:
                 metrics += metric(readable(column), record[column], seconds, step)
         if metrics:

@@ -19,19 +19,21 @@ NOT_CURVES = ("run", "step", "phase_step")
 
 
 def curve(table: pd.DataFrame, suffix: str, times: Sequence[float] | float | None) -> Iterator[Metric]:
-    """What was recorded, from the columns that end in `suffix`; `times` is when, for each row or for all.
-
-    `log10_step` is an axis for charts of one's own, whose steps are linear otherwise and go up to 10⁹.
-    """
+    """What was recorded, from the columns that end in `suffix`; `times` is when, for each row or for all."""
     each = times if isinstance(times, Sequence) else [times] * len(table)
     for step, seconds in zip(table["step"], each, strict=True):
-        if step > 0:
-            yield from metric("log10_step", math.log10(step), seconds, int(step))
+        yield from axis(int(step), seconds)
     for column in table.columns:
         name = column.removesuffix(suffix)
         if column.endswith(suffix) and name not in NOT_CURVES:
             for step, value, seconds in zip(table["step"], table[column], each, strict=True):
                 yield from metric(readable(name), value, seconds, int(step))
+
+
+def axis(step: int, seconds: float | None) -> Iterator[Metric]:
+    """An axis for charts of one's own, whose steps are linear otherwise and go up to 10⁹."""
+    if step > 0:
+        yield from metric("log10_step", math.log10(step), seconds, step)
 
 
 def scalars(values: Mapping[str, float], seconds: float | None, model_id: str | None = None) -> Iterator[Metric]:

@@ -66,6 +66,7 @@ const look = (shape) => {
 const clipped = (shape) => shape.closest("[clip-path]") || getComputedStyle(shape).clipPath !== "none";  // no axis
 const entries = (drawing) => {
   const shapes = [...drawing.querySelectorAll("path, use, rect")].filter((shape) => !shape.closest("defs, clipPath"));
+  const looks = new Map(shapes.map((shape) => [shape, look(shape)]));
   const handles = shapes
     .map((shape) => [shape, shape.getBoundingClientRect()])
     .filter(([, { width, height }]) => width < 50 && (width > 12 || Math.min(width, height) > 3));  // no ticks
@@ -75,10 +76,10 @@ const entries = (drawing) => {
     const beside = ({ right, top, bottom }) =>
       own.left > right && own.left < right + own.height && Math.abs(top + bottom - own.top - own.bottom) < own.height;
     const [handle] = handles.find(([, place]) => beside(place)) ?? [];
-    if (handle) named.set(text, look(handle)).set(handle, look(handle));
+    if (handle) named.set(text, looks.get(handle)).set(handle, looks.get(handle));
   }
-  const looks = new Set(named.values());
-  for (const shape of shapes.filter(clipped)) if (looks.has(look(shape))) named.set(shape, look(shape));
+  const legend = new Set(named.values());
+  for (const [shape, own] of looks) if (legend.has(own) && clipped(shape)) named.set(shape, own);
   return named;
 };
 const drawings = document.querySelectorAll(".wide svg");
@@ -87,11 +88,11 @@ if (drawings.length) {
   hint.textContent = "Point at an entry of a legend to see it alone, and click to keep it so.";
 }
 for (const drawing of drawings) {
-  let named = new Map(), kept;
+  let named, kept;
   const show = (chosen) => {
     for (const [part, own] of named) part.style.opacity = chosen && own !== chosen ? 0.12 : "";
   };
-  drawing.onpointerenter = () => (named = named.size ? named : entries(drawing));
+  drawing.onpointerenter = () => (named ??= entries(drawing));
   drawing.onpointerover = ({ target }) => {
     target.style.cursor = named.has(target) ? "pointer" : "";
     if (!kept) show(named.get(target));

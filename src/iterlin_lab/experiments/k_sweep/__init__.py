@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     order=10,
     argument="updates",
     differs=(
-        "T trains on all of CIFAR-10, a run for each K, and says neither for how long nor in which batches. Fewer "
+        "T trains on all of CIFAR-10 until convergence, a run for each K, in batches that it does not state. Fewer "
         "images are fitted in fewer steps, so that one K is a larger part of training. How far truncated Gauss–Newton "
         "moves a network depends on its tolerance β, which T does not state."
     ),
