@@ -10,6 +10,7 @@ import sys
 import termios
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 
 from iterlin_lab.config import STAGES
@@ -81,6 +82,14 @@ class Clone:
         self.choose(f"scale:\n  <<: *{preset}{chosen(experiments)}\n")
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         self.commit()
+
+    def copy(self, folder: Path, *experiments: str) -> "Clone":
+        """The same with these experiments, and with all that it has computed."""
+        other = copy(self)
+        other.folder = shutil.copytree(self.folder, folder, symlinks=True)
+        other.choose(f"scale:\n  <<: *{self.preset}{chosen(experiments)}\n")
+        other.commit()
+        return other
 
     def commit(self) -> None:
         """Commit everything."""

@@ -73,17 +73,25 @@ def site(tmp_path_factory):
     subprocess.run([SLURM, "stop", folder], check=True)
 
 
-def long(folder: Path, *others: str) -> Clone:
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory) -> Clone:
+    """A clone with its data and η, of which every test takes a copy."""
+    clone = Clone(tmp_path_factory.mktemp("ready") / "clone", "smoke", *EXPERIMENTS)
+    clone.repro("regime", "prepare_own")
+    return clone
+
+
+def long(ready: Clone, folder: Path, *others: str) -> Clone:
     """A clone whose cells of E-SWEEP take half a minute each: they never fit."""
-    clone = Clone(folder, "smoke", "k_sweep", "tgn_baseline", *others)
+    clone = ready.copy(folder, "k_sweep", "tgn_baseline", *others)
     clone.edit(SWEEP, LONG)
     clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
     return clone
 
 
-def wide(folder: Path) -> Clone:
+def wide(ready: Clone, folder: Path) -> Clone:
     """A clone whose runs are on two devices each, and never fit."""
-    clone = Clone(folder, "smoke", "tgn_baseline")
+    clone = ready.copy(folder, "tgn_baseline")
     clone.edit("tolerance: 0.1}, num_steps: 300, records", "tolerance: 0.1}, num_steps: 2000, records")
     clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
     clone.edit("devices: 1          #", "devices: 2          #")
@@ -91,7 +99,7 @@ def wide(folder: Path) -> Clone:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory) -> Iterator[dict[str, Future]]:
+def alone(ready, tmp_path_factory) -> Iterator[dict[str, Future]]:
     """The same on one machine without SLURM, which leaves processors idle for most of a test: trained meanwhile."""
     folder = tmp_path_factory.mktemp("alone")
 
@@ -102,9 +110,9 @@ def alone(tmp_path_factory) -> Iterator[dict[str, Future]]:
     with ThreadPoolExecutor(1) as pool:
         yield {
             "hosts": pool.submit(lambda: run_in(ROOT, *HOSTS, str(free_port()), "1", "0").stdout),
-            "all": pool.submit(trained, Clone(folder / "all", "smoke", *EXPERIMENTS), *EXPERIMENTS),
-            "long": pool.submit(trained, long(folder / "long", "quadratic"), "k_sweep", "quadratic"),
-            "wide": pool.submit(trained, wide(folder / "wide"), "tgn_baseline"),  # its processor counts as two devices
+            "all": pool.submit(trained, ready.copy(folder / "all", *EXPERIMENTS), *EXPERIMENTS),
+            "long": pool.submit(trained, long(ready, folder / "long", "quadratic"), "k_sweep", "quadratic"),
+            "wide": pool.submit(trained, wide(ready, folder / "wide"), "tgn_baseline"),  # two devices on one
         }
 
 
@@ -120,8 +128,8 @@ def without(tmp_path_factory):
     return f"env PYTHONPATH={folder}:$PYTHONPATH PATH={folder}:$PATH"
 
 
-def test_jobs_train_and_the_head_gathers_the_very_bytes(site, alone, without, tmp_path):
-    clone = Clone(tmp_path, "smoke", *EXPERIMENTS)
+def test_jobs_train_and_the_head_gathers_the_very_bytes(site, ready, alone, without, tmp_path):
+    clone = ready.copy(tmp_path / "clone", *EXPERIMENTS)
     (clone.folder / "cluster.yaml").write_text(f"container: {without}\nmemory: 1500M\n")
     first = clone.run("iterlin", "submit", **site.env).stdout
     jobs = re.findall(r"^job \d+: \d tasks", first, re.MULTILINE)
@@ -148,8 +156,8 @@ def test_one_run_on_two_nodes_ends_as_on_one(site, alone, tmp_path):
     require_alike(alone["hosts"].result(), *((tmp_path / task).read_text() for task in "01"))
 
 
-def test_runs_on_two_nodes_are_kept_once_and_go_on(site, alone, tmp_path):
-    clone = wide(tmp_path)
+def test_runs_on_two_nodes_are_kept_once_and_go_on(site, ready, alone, tmp_path):
+    clone = wide(ready, tmp_path / "clone")
     address = f"env JAX_COORDINATOR_ADDRESS=127.0.0.1:{free_port()}"  # these nodes have no names in the network
     (clone.folder / "cluster.yaml").write_text(f"processes: 2\ncontainer: {address}\nmemory: 1500M\n")
     clone.run("iterlin", "submit", **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
@@ -169,8 +177,8 @@ def test_runs_on_two_nodes_are_kept_once_and_go_on(site, alone, tmp_path):
     pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
 
 
-def test_what_ends_before_its_time_goes_on(site, alone, tmp_path):
-    clone = long(tmp_path)
+def test_what_ends_before_its_time_goes_on(site, ready, alone, tmp_path):
+    clone = long(ready, tmp_path / "clone")
     (clone.folder / "cluster.yaml").write_text("memory: 1500M\npartition: plain\n")
     quick = site.env | {"ITERLIN_CHECKPOINT_SECONDS": "1"}
     clone.run("iterlin", "submit", "k_sweep", **quick)
@@ -193,8 +201,8 @@ def test_what_ends_before_its_time_goes_on(site, alone, tmp_path):
     assert len(re.findall(r"^K = .* on n[12]$", logs, re.MULTILINE)) >= 3 + 3  # begun again, three of them
 
 
-def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site, alone, tmp_path):
-    clone = long(tmp_path / "head", "quadratic")
+def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site, ready, alone, tmp_path):
+    clone = long(ready, tmp_path / "head", "quadratic")
     remote, origin = tmp_path / "remote", tmp_path / "origin.git"
     clone.run("dvc", "remote", "add", "storage", str(remote))
     (clone.folder / "cluster.yaml").write_text(f"remote: storage\nsource: {origin}\nmemory: 1500M\n")
@@ -223,8 +231,8 @@ def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site,
     assert clone.bytes_below("results/smoke") == expected
 
 
-def test_a_task_that_fails_is_named_and_the_others_go_on(site, tmp_path):
-    clone = Clone(tmp_path, "smoke", "k_sweep", "tgn_baseline", "kernel_limit")
+def test_a_task_that_fails_is_named_and_the_others_go_on(site, ready, tmp_path):
+    clone = ready.copy(tmp_path / "clone", "k_sweep", "tgn_baseline", "kernel_limit")
     settings = "memory: 1500M\n"
     (clone.folder / "cluster.yaml").write_text(
         f"{settings}experiments: {{kernel_limit: {{container: env JAX_PLATFORMS=nothing}}, "
@@ -244,8 +252,8 @@ def test_a_task_that_fails_is_named_and_the_others_go_on(site, tmp_path):
     assert "failed" not in clone.run("iterlin", "cells", **site.env).stdout
 
 
-def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(site, tmp_path):
-    clone = long(tmp_path)
+def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(site, ready, tmp_path):
+    clone = long(ready, tmp_path / "clone")
     (clone.folder / "cluster.yaml").write_text("memory: 1500M\n")
     clone.run("iterlin", "repro", "tgn_baseline", **site.env)
     for seconds in ("4", "5", "6", "7"):
