@@ -7,7 +7,9 @@ import pytest
 
 from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
+from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.experiments.mnist import table as tables_mnist
+from iterlin_lab.experiments.mnist.section import answer
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables import ACCURACIES
 from iterlin_lab.tables.gaps import largest_gaps
@@ -179,6 +181,20 @@ def test_the_claims_of_mnist(shifts, noise, columns, expected):
     by_period = dict(zip((1, 10, 1e3, np.inf), (0, *shifts), strict=True))
     runs = table(by_period, noise, **{**MNIST, **{name: v for name, v in columns.items() if name != "outcome"}})
     assert verdicts("E-MNIST", runs.assign(outcome=columns.get("outcome", "step_limit"))) == expected
+
+
+def test_the_answer_of_mnist_names_its_largest_finite_K():
+    runs = table({1: 0, 10: 0.1, 1e3: -3, np.inf: -9}).assign(**MNIST)
+    claims = {row["id"]: row for row in judge(FAMILIES["E-MNIST"].claims, runs)}
+    scale, means = EXPERIMENTS["mnist"].of(PRESETS["smoke"]), runs.groupby("K").mean(numeric_only=True).reset_index()
+    finite, few, lazy = answer(scale, {"mnist": means}, claims).sentences
+    assert finite.startswith(
+        "Not every K up to 1000 ends within 0.4 points of K = 1 (largest difference at K = 1000 −3."
+    )
+    assert few.startswith(
+        "Two feature updates, with K = 1000, are enough for nearly all training images (training accu"
+    )
+    assert lazy.startswith("A model without any feature update (K = ∞) ends further below K = 1 (difference −9.")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ def cells(scale: Scope) -> dict[str, list[Recipe]]:
             num_steps=experiment.num_steps,
             period=parse_period(period),
             sizes=experiment.data.sizes,
+            net=scale.net.model_copy(update={"initialisation": experiment.initialisation}),
             fit_loss=None,  # all runs are read at the same time
             records_per_decade=experiment.records_per_decade,
             batch_size=None,

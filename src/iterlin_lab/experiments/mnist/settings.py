@@ -1,14 +1,15 @@
 """The section of params.yaml of E-MNIST."""
 
-from iterlin_lab.settings.base import Compared, PerDecade, Positive, Seeds, Steps, Strict
+from iterlin_lab.settings.base import Compared, Initialisation, PerDecade, Positive, Seeds, Steps, Strict
 from iterlin_lab.settings.shared import Data, Shared
 from iterlin_lab.settings.solvers import PhaseSolver
 
 
 class MNIST(Strict):
-    """E-MNIST: every K on full batches, on data of its own, for `num_steps`."""
+    """E-MNIST: every K on full batches, on data and with an `initialisation` of its own, for `num_steps`."""
 
     data: Data
+    initialisation: Initialisation
     solver: PhaseSolver
     learning_rate: Positive
     num_steps: Steps
