@@ -16,12 +16,13 @@ from iterlin_lab.report.names import label, tick
 
 def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """W fig. 1: accuracy against epochs for every K, on both sets; and the differences at the end."""
-    figure, panels = plt.subplots(1, 3, figsize=(7, 2.8), width_ratios=(4, 4, 3))
+    figure, panels = plt.subplots(1, 3, figsize=(7, 3.1), width_ratios=(4, 4, 3))
     curves = tables["mnist_curves"]
     _lines(panels[0], curves, "test")
-    panels[0].legend(loc="lower right")
     _lines(panels[1], curves, "train")
     _differences(panels[2], tables["mnist"])
+    lines = panels[0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=len(lines[0]))
     return figure
 
 

@@ -80,4 +80,4 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "A model without any feature update (K = ∞) does not end further below K = 1",
         ),
     ]
-    return Answer(sentences, "", f"these are {data.num_train} images of `{data.name}`, and W trains on all of MNIST.")
+    return Answer(sentences, "", f"E-MNIST trains on {data.num_train} images of `{data.name}`, and W on all of MNIST.")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, PercentFormatter
 
 from iterlin_lab.figures.panels import band, grouped, halves
 from iterlin_lab.figures.style import colour, percent
@@ -52,7 +52,7 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """After W fig. 1 and 2: learning curves at the smallest η and at ten times that, with SGD beside the first."""
     curves = tables["stability_curves"]
     rates = np.sort(curves["learning_rate"].unique())
-    figure, panels = plt.subplots(1, 2, figsize=(7, 2.9), sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(7, 3.1), sharey=True)
     for axes, rate in zip(panels, rates, strict=True):
         found = grouped(curves[curves["learning_rate"] == rate], ["method", "K"])
         for ((method, K), curve), marker in zip(found, cycle(MARKERS), strict=False):
@@ -62,9 +62,10 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
         axes.set_title(f"η = {number_text(rate)}")
         axes.set_xlabel("step t")
     panels[0].set_ylabel("test accuracy of the network (%)")
-    panels[0].set_ylim(0, 1)
+    panels[0].set_ylim(bottom=0)
     percent(panels[0])
-    panels[0].legend(loc="lower right")
+    lines = panels[0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=len(lines[0]))
     return figure
 
 
@@ -142,6 +143,9 @@ def _lines(axes: Axes, table: pd.DataFrame) -> None:
             part.set_alpha(0.35)
     axes.axvline(BOUND, color=LINE, zorder=1)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(lambda product, _: number_text(product))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("median ηλ_max at initialisation")
     axes.set_ylabel("runs that diverged (%)")
     percent(axes)
