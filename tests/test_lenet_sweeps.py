@@ -9,6 +9,7 @@ from iterlin_lab.claims.verdicts import VERDICTS, judge
 from iterlin_lab.config import load
 from iterlin_lab.experiments import EXPERIMENTS
 from iterlin_lab.experiments.mnist import table as tables_mnist
+from iterlin_lab.experiments.mnist.run import cells
 from iterlin_lab.experiments.mnist.section import answer
 from iterlin_lab.layout import Layout
 from iterlin_lab.tables import ACCURACIES
@@ -181,6 +182,14 @@ def test_the_claims_of_mnist(shifts, noise, columns, expected):
     by_period = dict(zip((1, 10, 1e3, np.inf), (0, *shifts), strict=True))
     runs = table(by_period, noise, **{**MNIST, **{name: v for name, v in columns.items() if name != "outcome"}})
     assert verdicts("E-MNIST", runs.assign(outcome=columns.get("outcome", "step_limit"))) == expected
+
+
+def test_the_runs_of_mnist_have_an_initialisation_of_their_own():
+    scale = EXPERIMENTS["mnist"].of(PRESETS["smoke"])
+    own = scale.mnist.model_copy(update={"initialisation": "pytorch"})
+    found = cells(scale.model_copy(update={"mnist": own}))
+    for K, alike in cells(scale).items():
+        assert found[K] == [one._replace(net=one.net | {"initialisation": "pytorch"}) for one in alike]
 
 
 def test_the_answer_of_mnist_names_its_largest_finite_K():

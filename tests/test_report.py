@@ -90,10 +90,15 @@ def test_claims_are_counted_by_verdict_with_a_row_for_all():
 )
 def test_a_sentence_says_what_the_verdict_says_and_shows_the_farthest_effect(verdict, said):
     claims = {"E-1": claim(verdict, ("K = 10", 0.2, -0.3, 0.8), ("K = 100", -0.4, -0.9, 0.1))}
-    assert sentence("E-1", claims, "it holds", "It holds", "It fails", "80.0 %", "") == (
+    assert sentence("E-1", claims, "it holds", "It fails", "80.0 %", "") == (
         f"{said} (80.0 %; largest difference at K = 100 −0.4 points, 95 % interval −0.9 to +0.1; "
         f"[E-1](#claims): **{verdict}**)."
     )
+
+
+def test_a_sentence_may_have_words_of_its_own_for_a_claim_that_holds():
+    said = sentence("E-1", {"E-1": claim(YES)}, "it holds", "It fails", holds="So it is")
+    assert said == f"So it is ([E-1](#claims): **{YES}**)."
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)

@@ -13,54 +13,17 @@ import pandas as pd
 import pytest
 
 from iterlin_lab.cluster.arrays import ARRAYS, read
-from tests.clone import ROOT, Clone, environment, run_in
+from tests.clone import ROOT, Clone, run_in
+from tests.cluster.site import SLURM, Site
 from tests.hosts import require_alike
 from tests.server import free_port
 
-SLURM = Path(__file__).parent / "slurm.sh"
 HOSTS = (sys.executable, "-m", "tests.hosts")
 EXPERIMENTS = ("k_sweep", "tgn_baseline", "mnist", "quadratic", "kernel_limit")
 SWEEP = '{solver: {name: gradient_descent}, num_steps: 300, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 LONG = (
-    '{solver: {name: gradient_descent}, num_steps: 30000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
+    '{solver: {name: gradient_descent}, num_steps: 50000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 )
-
-
-class Site:
-    """A SLURM, and what its commands say."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.env = {"SLURM_CONF": str(folder / "slurm.conf")}
-
-    def __call__(self, *command: str, check: bool = True) -> str:
-        done = subprocess.run(command, env=environment(**self.env), capture_output=True, text=True, check=check)
-        return done.stdout
-
-    def wait_for(self, state: str, seconds: float = 300) -> list[str]:
-        """The jobs in this state with their nodes, once there are such; none if it is empty, once no job is left."""
-        for _ in range(int(seconds / 0.2)):
-            self._start_again()
-            found = self("squeue", "-h", "-r", *(["-t", state] if state else []), "-o", "%i %N").splitlines()
-            if bool(found) == bool(state):
-                return found
-            time.sleep(0.2)
-        raise AssertionError(f"jobs in state {state!r}: {self('squeue')}")
-
-    def _start_again(self) -> None:
-        """Jobs that were put back into the queue: SLURM itself waits for two minutes before it starts them."""
-        for job in self("squeue", "-h", "-r", "-t", "PD", "-o", "%i %r").splitlines():
-            if job.endswith("BeginTime"):
-                self("scontrol", "update", f"JobId={job.split()[0]}", "StartTime=now")
-
-    def running(self, seconds: float) -> tuple[str, str]:
-        """A job that has run for so long, and its node."""
-        while True:
-            for job in self.wait_for("R"):
-                time.sleep(seconds)
-                if job in self.wait_for("R"):
-                    number, node = job.split()
-                    return number, node
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +45,7 @@ def ready(tmp_path_factory) -> Clone:
 
 
 def long(ready: Clone, folder: Path, *others: str) -> Clone:
-    """A clone whose cells of E-SWEEP take some twenty seconds each: they never fit."""
+    """A clone whose cells of E-SWEEP take half a minute each: they never fit."""
     clone = ready.copy(folder, "k_sweep", "tgn_baseline", *others)
     clone.edit(SWEEP, LONG)
     clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
@@ -92,7 +55,7 @@ def long(ready: Clone, folder: Path, *others: str) -> Clone:
 def wide(ready: Clone, folder: Path) -> Clone:
     """A clone whose runs are on two devices each, and never fit."""
     clone = ready.copy(folder, "tgn_baseline")
-    clone.edit("tolerance: 0.1}, num_steps: 300, records", "tolerance: 0.1}, num_steps: 1200, records")
+    clone.edit("tolerance: 0.1}, num_steps: 300, records", "tolerance: 0.1}, num_steps: 2000, records")
     clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
     clone.edit("devices: 1          #", "devices: 2          #")
     return clone
@@ -186,7 +149,7 @@ def test_what_ends_before_its_time_goes_on(site, ready, alone, tmp_path):
     site("timeout", "3", "scancel", "--batch", "--signal=USR1", job, check=False)  # as SLURM before the time is up
     _, node = site.running(seconds=4)
     subprocess.run([SLURM, "die", site.folder, node], check=True)
-    time.sleep(7)  # until SLURM sees it
+    time.sleep(12)  # until SLURM sees it
     subprocess.run([SLURM, "node", site.folder, node], check=True)
     site.running(seconds=4)
     for _ in range(2):

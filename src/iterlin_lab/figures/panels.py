@@ -23,6 +23,12 @@ def halves(figure: Figure) -> list[SubFigure]:
     return list(figure.subfigures(2, 1, squeeze=False)[:, 0])
 
 
+def legend_beneath(axes: Axes, columns: int | None = None, **style: Any) -> None:
+    """What the lines of these axes stand for, beneath all panels; in one row, or in so many columns."""
+    lines = axes.get_legend_handles_labels()
+    axes.figure.legend(*lines, loc="outside lower center", ncols=columns or len(lines[0]), **style)
+
+
 def band(axes: Axes, x: Any, curve: pd.DataFrame, name: str, color: Any, **line: Any) -> None:
     """A mean curve with its interval."""
     axes.plot(x, curve[f"{name}_mean"], color=color, **line)

@@ -30,14 +30,14 @@ class Answer(NamedTuple):
     caveat: str
 
 
-def sentence(claim: str, claims: Claims, whether: str, holds: str, fails: str, *numbers: str) -> str:
+def sentence(claim: str, claims: Claims, whether: str, fails: str, *numbers: str, holds: str = "") -> str:
     """What the verdict on a claim says: that it `holds`, that it `fails`, or that `whether` it does is open.
 
-    `numbers` are put beside any verdict.
+    It holds in the words of `whether`, where it has none of its own. `numbers` are put beside any verdict.
     """
     verdict = claims[claim]["verdict"]
     said = {
-        SUPPORTED: holds,
+        SUPPORTED: holds or whether[0].upper() + whether[1:],
         CONTRADICTED: fails,
         INCONCLUSIVE: f"These runs do not decide whether {whether}",
         NOT_APPLICABLE: f"These runs cannot show whether {whether}",

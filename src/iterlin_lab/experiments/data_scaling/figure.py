@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from iterlin_lab.figures.panels import CROSS, grouped
+from iterlin_lab.figures.panels import CROSS, grouped, legend_beneath
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import label
 
@@ -23,8 +23,7 @@ def scaling(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.9))
     _errors(left, tables["data_scaling"], tables["data_scaling_slopes"])
     _differences(right, tables["data_scaling"])
-    lines = left.get_legend_handles_labels()
-    figure.legend(*lines, title="exponent of n in the test error", loc="outside lower center", ncols=2)
+    legend_beneath(left, columns=2, title="exponent of n in the test error")
     return figure
 
 

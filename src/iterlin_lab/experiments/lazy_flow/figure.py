@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iterlin_lab.figures.panels import band
+from iterlin_lab.figures.panels import band, legend_beneath
 
 MARKERS = "osD^vPX*"
 
@@ -30,8 +30,7 @@ def lazy_flow(tables: Mapping[str, pd.DataFrame]) -> Figure:
         _against_width(axes, points, predicted, name, colours)
     middle.set_ylabel("largest distance of f and f_lin")
     right.set_ylabel("largest ‖K_t − K₀‖ / ‖K₀‖")
-    handles, labels = middle.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    legend_beneath(middle)
     return figure
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iterlin_lab.experiments.mnist.claims import END
-from iterlin_lab.figures.panels import band, equivalence_margin, grouped, mean_points
+from iterlin_lab.figures.panels import band, equivalence_margin, grouped, legend_beneath, mean_points
 from iterlin_lab.figures.style import colour, line_style, percent
 from iterlin_lab.report.names import label, tick
 
@@ -21,8 +21,7 @@ def mnist(tables: Mapping[str, pd.DataFrame]) -> Figure:
     _lines(panels[0], curves, "test")
     _lines(panels[1], curves, "train")
     _differences(panels[2], tables["mnist"])
-    lines = panels[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside lower center", ncols=len(lines[0]))
+    legend_beneath(panels[0])
     return figure
 
 

@@ -61,14 +61,12 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "E-MNIST-2",
             claims,
             f"training with K up to {period_text(largest)} ends within 0.4 points of K = 1",
-            f"Training with K up to {period_text(largest)} ends within 0.4 points of K = 1",
             f"Not every K up to {period_text(largest)} ends within 0.4 points of K = 1",
         ),
         sentence(
             "E-MNIST-4",
             claims,
             f"two feature updates, with {named(K=largest)}, are enough for nearly all training images",
-            f"Two feature updates, with {named(K=largest)}, are enough for nearly all training images",
             f"Two feature updates, with {named(K=largest)}, are not enough for nearly all training images",
             claims["E-MNIST-4"]["evidence"],
         ),
@@ -76,7 +74,6 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "E-MNIST-5",
             claims,
             "a model without any feature update (K = ∞) ends further below K = 1",
-            "A model without any feature update (K = ∞) ends further below K = 1",
             "A model without any feature update (K = ∞) does not end further below K = 1",
         ),
     ]

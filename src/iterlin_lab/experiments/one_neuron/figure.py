@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iterlin_lab.figures.panels import dimension_colours
+from iterlin_lab.figures.panels import dimension_colours, legend_beneath
 
 DESCENT = "one neuron"
 Tables = Mapping[str, pd.DataFrame]
@@ -44,7 +44,7 @@ def errors(tables: Tables) -> Figure:
         axes.set_title(name.replace(", ", ",\n"))
         _plain_ticks(axes, (1, 2, 4, 8, 16, 32))
     panels[0].set_ylabel("test error / E y²")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(colours))
+    legend_beneath(panels[0])
     return figure
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, PercentFormatter
 
-from iterlin_lab.figures.panels import band, grouped, halves
+from iterlin_lab.figures.panels import band, grouped, halves, legend_beneath
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import label, number_text, period_text
 
@@ -64,8 +64,7 @@ def stability_curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     panels[0].set_ylabel("test accuracy of the network (%)")
     panels[0].set_ylim(bottom=0)
     percent(panels[0])
-    lines = panels[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside lower center", ncols=len(lines[0]))
+    legend_beneath(panels[0])
     return figure
 
 

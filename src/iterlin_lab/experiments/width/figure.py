@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from iterlin_lab.experiments.width.claims import POINT
-from iterlin_lab.figures.panels import equivalence_margin, grouped
+from iterlin_lab.figures.panels import equivalence_margin, grouped, legend_beneath
 from iterlin_lab.figures.style import colour, percent
 from iterlin_lab.report.names import label
 
@@ -30,7 +30,7 @@ def width(tables: Mapping[str, pd.DataFrame]) -> Figure:
         axes.set_ylabel(text)
     for axes in panels[:2]:
         percent(axes)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    legend_beneath(panels[0], columns=3)
     equivalence_margin(panels[1], POINT)
     panels[2].set_yscale("log")
     return figure

@@ -21,25 +21,25 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "E-WIDTH-1",
             claims,
             "the tangent kernel of a wider network moves less while K = 1 fits",
-            "The wider a network is, the less its tangent kernel moves while K = 1 fits",
             "The wider a network is, the more its tangent kernel moves while K = 1 fits",
             _ends(table, 1, "kernel_distance", lambda value: f"kernel distance {value:.2g}"),
+            holds="The wider a network is, the less its tangent kernel moves while K = 1 fits",
         ),
         sentence(
             "E-WIDTH-2",
             claims,
             "a model without any feature update (K = ∞) comes nearer to K = 1 as the network gets wider",
-            "The wider a network is, the nearer a model without any feature update (K = ∞) comes to K = 1",
             "The wider a network is, the further a model without any feature update (K = ∞) falls below K = 1",
             _ends(table, math.inf, "difference", _points),
+            holds="The wider a network is, the nearer a model without any feature update (K = ∞) comes to K = 1",
         ),
         sentence(
             "E-WIDTH-3",
             claims,
             "what K = 10⁸ changes against K = 1 is the same at all widths",
-            "What K = 10⁸ changes against K = 1 is the same at all widths, to a point per doubling",
             "What K = 10⁸ changes against K = 1 depends on width, by more than a point per doubling",
             _ends(table, LARGE, "difference", _points),
+            holds="What K = 10⁸ changes against K = 1 is the same at all widths, to a point per doubling",
         ),
     ]
     return Answer(sentences, "", caveat(scale))
