@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 
 def environment(**settings):
     """A user's environment: without what tests of the mathematics or `make` set, in a shell that stays above stages."""
-    foreign = ("JAX_", "XLA_", "MLFLOW_", "DVC_", "MAKE")
+    foreign = ("JAX_", "XLA_", "MLFLOW_", "DVC_", "MAKE", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     own = {

@@ -20,7 +20,7 @@ def said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def line(hours, running, ended=(), after=HOUR):
-        monkeypatch.setattr(progress, "measured_hours", lambda scale: hours)
+        monkeypatch.setattr(progress, "measured_hours", lambda scale, stages: hours)
         monkeypatch.setattr(progress.time, "time", lambda: 0.0)
         shown = progress.Progress(scale, [STAGE, OTHER, TABLES])
         shown.line(running, [])  # a first look, as they begin
@@ -56,6 +56,6 @@ def test_the_time_left_is_the_plans_as_it_came_out_so_far(said):
 
 def test_a_line_fits_the_terminal(said, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
-    monkeypatch.setattr(progress, "measured_hours", lambda scale: {})
+    monkeypatch.setattr(progress, "measured_hours", lambda scale, stages: {})
     progress.Progress(load(ROOT / "params.yaml").presets["smoke"], [STAGE, OTHER]).show([STAGE], [OTHER])
     assert capsys.readouterr().err == "\r\x1b[K[1/2] k_sweep, K =…"

@@ -11,6 +11,7 @@ from iterlin_lab.dvc.status import LOCK_FILE, ran_before
 from iterlin_lab.experiments.experiment import Cost
 from iterlin_lab.planning import costs, plan, steps
 from iterlin_lab.planning.bounds import Bounds
+from iterlin_lab.runs.memory import Need
 from tests.clone import ROOT
 
 
@@ -51,6 +52,16 @@ def test_what_else_the_machine_does_is_not_in_the_estimate():
 def test_the_programs_of_a_network_compile_before_its_first_step():
     networks, toy = (plan.Row("", [], Cost(1, 1, 1, 10, step=step), 0, {}) for step in (None, 0.1))
     assert plan._start(networks, {"compiling": 40.0}) - plan._start(toy, {"compiling": 40.0}) == 40.0
+
+
+@pytest.mark.parametrize(("stage", "nets"), [("toy@smoke-xor", []), ("train@smoke-adam", ["lenet"])])
+def test_only_networks_of_what_is_asked_for_are_measured(stage, nets, monkeypatch):
+    costs, measured = dict.fromkeys(steps.Estimate._fields, 1.0), []
+    monkeypatch.setattr(plan, "_need", lambda scale: Need(1, 0, 0, 0))
+    monkeypatch.setattr(plan, "costs_of", lambda scale, net: measured.append(net["name"]) or costs)
+    (row,) = plan.make_plan(load(ROOT / "params.yaml").presets["smoke"], [stage])
+    assert row["cells"] == [stage]
+    assert measured == nets
 
 
 def test_hours_add_up():

@@ -150,7 +150,7 @@ def _ask(scale: Scale, targets: Sequence[str]) -> None:
     """
     if ran_before(scale.name):
         return
-    rows = [row for row in make_plan(scale) if not targets or set(row["cells"]) & set(targets)]
+    rows = make_plan(scale, targets)
     if hours(rows).likely > 1 and hours(rows := pending(rows)).likely > 1:
         sys.exit(
             f"{local_table(rows, not_estimated(scale))}\nThis may take more than an hour, so nothing was started. "

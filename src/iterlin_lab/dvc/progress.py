@@ -20,7 +20,7 @@ class Progress:
         rows = work(scale)
         self._labels = {stage: typeset(row.label) for row in rows for stage in row.stages}
         self._runs = {stage: row.runs for row in rows for stage in row.stages}
-        hours = measured_hours(scale)
+        hours = measured_hours(scale, stages)
         self._hours = {stage: hours[stage] for stage in stages if stage in hours}
         self._number = len(stages)
         self._begun = time.time()

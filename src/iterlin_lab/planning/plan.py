@@ -1,7 +1,7 @@
 """How long the training stages may take on this machine, and how much memory and disk, before a long run is started."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -56,6 +56,11 @@ class Row(NamedTuple):
         return self.cost.ways * self.cost.seeds
 
     @property
+    def measured(self) -> bool:
+        """Whether its steps are; those of toy problems are known."""
+        return self.cost.step is None
+
+    @property
     def groups(self) -> int:
         """The programs that it runs."""
         return self.cost.ways * math.ceil(self.cost.seeds / self.cost.at_once)
@@ -107,15 +112,16 @@ def cells_of(scale: Any) -> list[str]:
     return [stage for row in work(scale) for stage in row.stages]
 
 
-def make_plan(scale: Any) -> list[dict[str, Any]]:
-    """A row a stage. Its hours are those of a processor, where runs at once take as long as one after another.
+def make_plan(scale: Any, stages: Collection[str] = ()) -> list[dict[str, Any]]:
+    """A row a stage, of those that have one of these, or of all if none are given; only their networks are measured.
 
-    At most they are what runs take that never fit their training set.
+    Its hours are those of a processor, where runs at once take as long as one after another. At most they are what runs
+    take that never fit their training set.
     """
     need, rows = _need(scale), []
     limit_workers(scale)
-    for row in work(scale):
-        cost, costs = row.cost, costs_of(scale, row.net)
+    for row in _of(scale, stages):
+        cost, costs = row.cost, costs_of(scale, row.net) if row.measured else {"num_params": 0}
         side_by_side = min(row.groups, num_workers(scale.threads))
         runs = math.ceil(row.groups / side_by_side) * cost.at_once
         rows.append(
@@ -132,9 +138,14 @@ def make_plan(scale: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def _of(scale: Any, stages: Collection[str]) -> list[Row]:
+    """The rows that have one of these stages, or all."""
+    return [row for row in work(scale) if not stages or set(row.stages) & set(stages)]
+
+
 def _start(row: Row, costs: dict[str, float]) -> float:
     """Seconds until the first step. The programs of toy problems compile at once."""
-    return START if row.cost.step is not None else START + costs["compiling"]
+    return START + costs["compiling"] if row.measured else START
 
 
 def _run(row: Row, costs: dict[str, float]) -> Bounds:
@@ -146,11 +157,11 @@ def _run(row: Row, costs: dict[str, float]) -> Bounds:
     return Bounds.sum(counted).times(step / len(counted)).plus(row.records * costs["record"])
 
 
-def measured_hours(scale: Any) -> dict[str, float]:
-    """The hours of each stage that trains, by the plan; none of them while anything is not measured on this machine."""
-    measured = known(scale) is not None and all(kept_costs(scale, row.net).exists() for row in work(scale))
-    rows = make_plan(scale) if measured else []
-    return hours_by_stage(rows)
+def measured_hours(scale: Any, stages: Collection[str]) -> dict[str, float]:
+    """The hours of these stages, of those that train; none of them while anything is not measured on this machine."""
+    rows = [row for row in _of(scale, stages) if row.measured]
+    measured = known(scale) is not None and all(kept_costs(scale, row.net).exists() for row in rows)
+    return hours_by_stage(make_plan(scale, stages)) if measured else {}
 
 
 def hours_by_stage(rows: list[dict[str, Any]]) -> dict[str, float]:
