@@ -1,4 +1,4 @@
-"""One process of a run on several hosts: `python -m tests.hosts PORT COUNT NUMBER`, or PORT alone under `srun`.
+"""One process of a run on several hosts: `python -m tests.hosts PORT COUNT NUMBER`.
 
 It prints what each kind of run ends with.
 """
@@ -13,7 +13,6 @@ from pathlib import Path
 import equinox as eqx
 import jax
 import numpy as np
-import pytest
 
 import iterlin
 
@@ -24,21 +23,12 @@ def main() -> None:
     """Train on the devices of all processes."""
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_enable_x64", True)
-    port, count, number = (*map(int, sys.argv[1:]), None, None)[:3]
-    if count != 1:
+    port, count, number = map(int, sys.argv[1:])
+    if count > 1:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
         jax.distributed.initialize(f"127.0.0.1:{port}", num_processes=count, process_id=number)
     ends = {name: trained(**settings) for name, settings in runs().items()}
     print(json.dumps({"devices": jax.device_count(), "ends": ends}))
-
-
-def require_alike(alone: str, *processes: str) -> None:
-    """What several processes have printed is the same, and up to rounding what one has that is alone."""
-    expected, first, *others = (json.loads(text.splitlines()[-1]) for text in (alone, *processes))
-    assert (expected["devices"], first["devices"]) == (1, len(processes))
-    assert all(other == first for other in others)
-    for name, end in expected["ends"].items():
-        assert first["ends"][name] == pytest.approx(end, abs=1e-12), name
 
 
 def runs() -> dict[str, dict]:

@@ -1,10 +1,12 @@
 """One run on several hosts: processes that know each other through jax end alike, and as one process does."""
 
+import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.clone import ROOT
-from tests.hosts import require_alike
 from tests.server import free_port
 
 
@@ -16,6 +18,15 @@ def printed(count: int) -> list[str]:
         for number in range(count)
     ]
     return [process.communicate(timeout=300)[0] for process in started]
+
+
+def require_alike(alone: str, *processes: str) -> None:
+    """What several processes have printed is the same, and up to rounding what one has that is alone."""
+    expected, first, *others = (json.loads(text.splitlines()[-1]) for text in (alone, *processes))
+    assert (expected["devices"], first["devices"]) == (1, len(processes))
+    assert all(other == first for other in others)
+    for name, end in expected["ends"].items():
+        assert first["ends"][name] == pytest.approx(end, abs=1e-12), name
 
 
 def test_two_processes_end_alike_and_as_one_does():
