@@ -44,7 +44,7 @@ def ready(tmp_path_factory) -> Clone:
 
 def long(ready: Clone, folder: Path, *others: str) -> Clone:
     """A clone whose cells of E-SWEEP take half a minute each: they never fit."""
-    clone = ready.copy(folder, "k_sweep", *others)
+    clone = ready.copy(folder, "k_sweep", "tgn_baseline", *others)
     clone.edit(SWEEP, LONG)
     clone.edit("fit_loss: 0.1,", "fit_loss: 1.0e-9,")
     return clone
@@ -212,8 +212,8 @@ def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(si
     clone = long(ready, tmp_path / "clone")
     (clone.folder / "cluster.yaml").write_text("memory: 1500M\n")
     for seconds in ("3", "4", "5", "6"):
-        clone.run("timeout", "--signal=KILL", seconds, "iterlin", "submit", check=False, **site.env)
-    clone.run("iterlin", "submit", **site.env)
+        clone.run("timeout", "--signal=KILL", seconds, "iterlin", "submit", "k_sweep", check=False, **site.env)
+    clone.run("iterlin", "submit", "k_sweep", **site.env)
     jobs = site("squeue", "-h", "-r", "-o", "%k %K").splitlines()
     tasks = [read(Path(folder))[1][int(number)] for folder, number in map(str.split, jobs)]
     assert len(tasks) == len(set(tasks)) == 3
