@@ -71,8 +71,8 @@ def alone(ready, tmp_path_factory) -> Iterator[dict[str, Future]]:
     with ThreadPoolExecutor(1) as pool:
         yield {
             "all": pool.submit(trained, ready.copy(folder / "all", *EXPERIMENTS), *EXPERIMENTS),
-            "long": pool.submit(trained, long(ready, folder / "long", "quadratic"), "k_sweep", "quadratic"),
             "wide": pool.submit(trained, wide(ready, folder / "wide"), "tgn_baseline"),  # two devices on one
+            "long": pool.submit(trained, long(ready, folder / "long", "quadratic"), "k_sweep", "quadratic"),
         }
 
 
@@ -131,6 +131,45 @@ def test_runs_on_two_nodes_are_kept_once_and_go_on(site, ready, alone, tmp_path)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
 
 
+def test_a_task_that_fails_is_named_and_the_others_go_on(site, ready, tmp_path):
+    clone = ready.copy(tmp_path / "clone", "k_sweep", "tgn_baseline", "kernel_limit")
+    settings = "memory: 1500M\n"
+    (clone.folder / "cluster.yaml").write_text(
+        f"{settings}experiments: {{kernel_limit: {{container: env JAX_PLATFORMS=nothing}}, "
+        "tgn_baseline: {container: prlimit --fsize=5000}}\n"
+    )
+    clone.run("iterlin", "submit", **site.env)
+    site.wait_for("")
+    said = clone.run("iterlin", "cells", **site.env).stdout
+    assert re.search(r"kernel_limit\s+1 ", said)
+    assert re.search(r"failed: L-KERNEL, tables, .*'nothing'.* \(\.cache/cluster/\d+/\d\.log\)", said), said
+    assert re.search(r"failed: TGN, .*File too large \(", said), said  # as on a disk that is full
+    assert re.search(r"k_sweep\s+3 ", said), said
+    (clone.folder / "cluster.yaml").write_text(settings)
+    again = clone.run("iterlin", "submit", **site.env).stdout
+    assert re.findall(r"1 tasks \((.*?)\), ", again) == ["TGN", "L-KERNEL, tables"]
+    site.wait_for("")
+    assert "failed" not in clone.run("iterlin", "cells", **site.env).stdout
+
+
+def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(site, ready, tmp_path):
+    clone = long(ready, tmp_path / "clone")
+    (clone.folder / "cluster.yaml").write_text("memory: 1500M\n")
+    for seconds in ("3", "4", "5"):
+        clone.run("timeout", "--signal=KILL", seconds, "iterlin", "submit", "k_sweep", check=False, **site.env)
+    clone.run("iterlin", "submit", "k_sweep", **site.env)
+    jobs = site("squeue", "-h", "-r", "-o", "%k %K").splitlines()
+    tasks = [read(Path(folder))[1][int(number)] for folder, number in map(str.split, jobs)]
+    assert len(tasks) == len(set(tasks)) == 4  # with truncated Gauss–Newton, which E-SWEEP reads
+    site.running(seconds=3)
+    site("scancel", "--name=iterlin-smoke")
+    site.wait_for("")
+    said = clone.run("iterlin", "cells", **site.env).stdout
+    assert "stopped: K = " in said
+    assert "Nothing to submit" not in clone.run("iterlin", "submit", "--dry-run", **site.env).stdout
+    assert list((clone.folder / ARRAYS).iterdir())
+
+
 def test_what_ends_before_its_time_goes_on(site, ready, alone, tmp_path):
     clone = long(ready, tmp_path / "clone")
     (clone.folder / "cluster.yaml").write_text("memory: 1500M\npartition: plain\n")
@@ -185,42 +224,3 @@ def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site,
     expected = {name: content for name, content in expected.items() if not name.startswith("k_sweep/inf/")}
     assert len(expected) > 9
     assert clone.bytes_below("results/smoke") == expected
-
-
-def test_a_task_that_fails_is_named_and_the_others_go_on(site, ready, tmp_path):
-    clone = ready.copy(tmp_path / "clone", "k_sweep", "tgn_baseline", "kernel_limit")
-    settings = "memory: 1500M\n"
-    (clone.folder / "cluster.yaml").write_text(
-        f"{settings}experiments: {{kernel_limit: {{container: env JAX_PLATFORMS=nothing}}, "
-        "tgn_baseline: {container: prlimit --fsize=5000}}\n"
-    )
-    clone.run("iterlin", "submit", **site.env)
-    site.wait_for("")
-    said = clone.run("iterlin", "cells", **site.env).stdout
-    assert re.search(r"kernel_limit\s+1 ", said)
-    assert re.search(r"failed: L-KERNEL, tables, .*'nothing'.* \(\.cache/cluster/\d+/\d\.log\)", said), said
-    assert re.search(r"failed: TGN, .*File too large \(", said), said  # as on a disk that is full
-    assert re.search(r"k_sweep\s+3 ", said), said
-    (clone.folder / "cluster.yaml").write_text(settings)
-    again = clone.run("iterlin", "submit", **site.env).stdout
-    assert re.findall(r"1 tasks \((.*?)\), ", again) == ["TGN", "L-KERNEL, tables"]
-    site.wait_for("")
-    assert "failed" not in clone.run("iterlin", "cells", **site.env).stdout
-
-
-def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(site, ready, tmp_path):
-    clone = long(ready, tmp_path / "clone")
-    (clone.folder / "cluster.yaml").write_text("memory: 1500M\n")
-    for seconds in ("3", "4", "5", "6"):
-        clone.run("timeout", "--signal=KILL", seconds, "iterlin", "submit", "k_sweep", check=False, **site.env)
-    clone.run("iterlin", "submit", "k_sweep", **site.env)
-    jobs = site("squeue", "-h", "-r", "-o", "%k %K").splitlines()
-    tasks = [read(Path(folder))[1][int(number)] for folder, number in map(str.split, jobs)]
-    assert len(tasks) == len(set(tasks)) == 3
-    site.running(seconds=3)
-    site("scancel", "--name=iterlin-smoke")
-    site.wait_for("")
-    said = clone.run("iterlin", "cells", **site.env).stdout
-    assert "stopped: K = " in said
-    assert "Nothing to submit" not in clone.run("iterlin", "submit", "--dry-run", **site.env).stdout
-    assert list((clone.folder / ARRAYS).iterdir())
