@@ -121,7 +121,7 @@ def make_plan(scale: Any, stages: Collection[str] = ()) -> list[dict[str, Any]]:
     need, rows = _need(scale), []
     limit_workers(scale)
     for row in _of(scale, stages):
-        cost, costs = row.cost, costs_of(scale, row.net) if row.measured else {"num_params": 0}
+        cost, costs = row.cost, costs_of(scale, row.net) if row.measured else {"num_params": 0.0}
         side_by_side = min(row.groups, num_workers(scale.threads))
         runs = math.ceil(row.groups / side_by_side) * cost.at_once
         rows.append(
