@@ -113,7 +113,7 @@ def cells_of(scale: Any) -> list[str]:
 
 
 def make_plan(scale: Any, stages: Collection[str] = ()) -> list[dict[str, Any]]:
-    """A row a stage, of those that have one of these, or of all if none are given; only their networks are measured.
+    """A row a stage. Where `stages` are given, only rows that have one of them, and only their networks are measured.
 
     Its hours are those of a processor, where runs at once take as long as one after another. At most they are what runs
     take that never fit their training set.
