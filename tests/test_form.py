@@ -122,10 +122,11 @@ def test_the_report_says_how_many_runs_took_the_dual_and_how_wrong_that_was():
     chosen = pd.DataFrame({"expected_evaluations": [200, 2], "break_even": [20, 20], "dual_error": [3.2e-7, None]})
     tables = {"a_runs": chosen, "b_runs": chosen.drop(columns="dual_error"), "c": chosen}
 
-    def text(form):
+    def text(form, tables):
         return setting(SMOKE.model_copy(update={"form": form}), vars(card), {}, "", tables)
 
-    assert "Form" not in text("primal")
-    found = " ".join(text("auto").split())
+    assert "Form" not in text("primal", tables)
+    assert "Form" not in text("auto", {"c": chosen})  # no table of runs says it
+    found = " ".join(text("auto", tables).split())
     assert "`auto`. 1 of 4 runs solved their lazy phases in the dual" in found
     assert "differs from the linearised network by at most 3e-07 of their movement" in found

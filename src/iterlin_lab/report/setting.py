@@ -48,10 +48,10 @@ def setting(scale: Shared, data: dict, regime: dict, solver: str, tables: Mappin
 
 
 def _form(scale: Shared, tables: Mapping[str, pd.DataFrame]) -> str:
-    """How many runs were solved in their dual, and the largest error of that."""
-    if scale.form == "primal":
-        return ""
+    """How many runs were solved in their dual, and the largest error of that; nothing where no table says it."""
     runs = [table for name, table in tables.items() if name.endswith("_runs") and "expected_evaluations" in table]
+    if scale.form == "primal" or not runs:
+        return ""
     errors = pd.concat([table["dual_error"] for table in runs if "dual_error" in table] or [pd.Series(dtype=float)])
     in_dual, total = errors.count(), sum(map(len, runs))
     error = f", where f_lin differs from the linearised network by at most {errors.max():.1g} of their movement"
