@@ -8,12 +8,14 @@ import time
 
 import psutil
 import pytest
+from ruamel.yaml import YAML
 
 from tests.clone import SWEEP, Clone
 from tests.system.kills import ENOUGH, below, command_of, kills, start, trainers, until_it_ends
 
 CELL = "results/smoke/k_sweep/10"
-REPRO = ("dvc", "--wait-for-lock", "repro", "--single-item", "--force", "sweep@smoke-k_sweep-10")
+STAGE = "sweep@smoke-k_sweep-10"
+REPRO = ("dvc", "--wait-for-lock", "repro", "--single-item", "--force", STAGE)
 # DVC may have been killed while it wrote dvc.lock.
 MENDED_REPRO = ("sh", "-c", f"iterlin check && exec {' '.join(REPRO)}")
 UP_TO_DATE = "Data and pipelines are up to date."
@@ -41,16 +43,25 @@ def undisturbed(clone):
 
 @pytest.fixture
 def afresh(clone, undisturbed):
-    """The clone as if this cell had never been trained."""
-    code = clone.folder / "src/iterlin_lab/experiments/k_sweep/run.py"
-    code.write_text(code.read_text() + "#\n")
+    """The clone as if this cell had never been trained. What reads it is up to date once it is there again."""
     forget(clone)
     return clone
 
 
+@pytest.fixture
+def edited(afresh):
+    """And with other code, which nothing has run with."""
+    code = afresh.folder / "src/iterlin_lab/experiments/k_sweep/run.py"
+    code.write_text(code.read_text() + "#\n")
+    return afresh
+
+
 def forget(clone):
-    for folder in (".cache/runs", ".cache/training", CELL):
+    """Also in DVC's cache, from which it would come back."""
+    for folder in (".cache/runs", ".cache/training", ".dvc/cache/runs", CELL):
         shutil.rmtree(clone.folder / folder, ignore_errors=True)
+    (out,) = YAML(typ="safe").load(clone.folder / "dvc.lock")["stages"][STAGE]["outs"]
+    (clone.folder / ".dvc/cache/files/md5" / out["md5"][:2] / out["md5"][2:]).unlink(missing_ok=True)
 
 
 def cell(clone):
@@ -89,16 +100,16 @@ def test_dvc_the_trainer_or_both_are_killed(afresh, undisturbed, capsys):
             print(f"\n{dict(done)} killed, {left} to go, {time.monotonic() - begun:.0f} s", end="")
 
 
-def test_the_whole_pipeline_is_killed(afresh, undisturbed):
+def test_the_whole_pipeline_is_killed(edited, undisturbed):
     rng = random.Random(1)
     for folder in ("results/smoke", "reports/smoke", "tracking"):
-        shutil.rmtree(afresh.folder / folder)
-    (afresh.folder / "dvc.lock").unlink()
-    done = until_it_ends(lambda: start(afresh, "iterlin", "repro"), 25, kills(4), rng)
+        shutil.rmtree(edited.folder / folder)
+    (edited.folder / "dvc.lock").unlink()
+    done = until_it_ends(lambda: start(edited, "iterlin", "repro"), 25, kills(4), rng)
     assert done.total() > 0
     for name, content in undisturbed.items():
-        assert afresh.bytes_below(name) == content
-    assert afresh.run("dvc", "status").stdout.strip() == UP_TO_DATE
+        assert edited.bytes_below(name) == content
+    assert edited.run("dvc", "status").stdout.strip() == UP_TO_DATE
 
 
 @pytest.mark.parametrize("cut", [0.237, 0.71, 0.9])
@@ -115,7 +126,7 @@ def test_a_lock_file_that_was_cut_off_is_mended(clone, undisturbed, cut):
     assert {name: clone.bytes_below(name) for name in undisturbed} == undisturbed
 
 
-@pytest.mark.parametrize("command", [("dvc", "repro", "-f", "-s", "sweep@smoke-k_sweep-10"), ("iterlin", "repro")])
+@pytest.mark.parametrize("command", [("dvc", "repro", "-f", "-s", STAGE), ("iterlin", "repro")])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number):
     process = start(afresh, *command)
@@ -135,7 +146,7 @@ def test_signals_end_everything_with_a_word(afresh, undisturbed, command, number
     if command[0] == "iterlin":
         assert f"iterlin repro: stopped by {number.name}. Finished runs and checkpoints are kept: run the" in output
     elif number == signal.SIGINT:
-        assert "sweep@smoke-k_sweep-10: stopped by SIGINT. Finished runs and checkpoints are kept" in output
+        assert f"{STAGE}: stopped by SIGINT. Finished runs and checkpoints are kept" in output
     assert "Traceback" not in output
     afresh.run(*command)
     assert cell(afresh) == expected(undisturbed)
@@ -158,14 +169,12 @@ def test_a_dvc_whose_iterlin_was_killed_ends_too_and_the_next_one_goes_on(afresh
 
 @pytest.mark.parametrize("blocks", [0, 2, 20])  # of 1024 bytes: what fits is nothing, the log, checkpoints
 def test_a_full_disk_is_one_line_and_costs_nothing(afresh, undisturbed, blocks):
-    stage = {"DVC_STAGE": "sweep@smoke-k_sweep-10", "DVC_ROOT": str(afresh.folder)}
-    process = start(afresh, "bash", "-c", f"ulimit -f {blocks}; exec python stages/experiment.py", **stage, **NO_BYTECODE)
+    stage = {"DVC_STAGE": STAGE, "DVC_ROOT": str(afresh.folder)} | NO_BYTECODE
+    process = start(afresh, "bash", "-c", f"ulimit -f {blocks}; exec python stages/experiment.py", **stage)
     output, _ = process.communicate(timeout=ENOUGH)
     assert process.returncode == 1, output
     last = output.strip().splitlines()[-1]
-    assert last.startswith(
-        "sweep@smoke-k_sweep-10: File too large: free some space. Finished runs and checkpoints are kept"
-    )
+    assert last.startswith(f"{STAGE}: File too large: free some space. Finished runs and checkpoints are kept")
     assert "Traceback" not in output
     afresh.run(*REPRO)
     assert cell(afresh) == expected(undisturbed)

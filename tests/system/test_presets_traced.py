@@ -3,7 +3,7 @@
 import pytest
 from ruamel.yaml import YAML
 
-from tests.clone import ROOT, Clone
+from tests.clone import ROOT, SWEEP, Clone
 
 PRESETS = YAML(typ="safe").load(ROOT / "params.yaml")["presets"]
 
@@ -28,7 +28,7 @@ def test_a_network_that_cannot_take_the_data_is_one_line(tmp_path):
 
 
 def test_a_run_of_more_than_an_hour_is_started_only_on_request(tmp_path):
-    clone = Clone(tmp_path, "smoke")
+    clone = Clone(tmp_path, "smoke", *SWEEP)
     clone.edit("gradient_descent}, num_steps: 300", "gradient_descent}, num_steps: 2000000000")
     done = clone.run("iterlin", "repro", check=False)
     assert done.returncode == 1
