@@ -7,7 +7,6 @@ from typing import Any
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
 from iterlin_lab.figures import forest, method
-from iterlin_lab.figures.column import save_with_column
 from iterlin_lab.figures.kept import Tables, draw_figure
 from iterlin_lab.figures.style import drawing, save, save_drawing
 from iterlin_lab.figures.vega import coloured
@@ -25,7 +24,7 @@ def main() -> None:
         for experiment in chosen(scale):
             for name, draw in experiment.figures.items():
                 draw_figure(folder, name, draw, layout.tables)
-        save_with_column(method.method(), folder / method.NAME)
+        draw_figure(folder, method.NAME, lambda _: method.method(), layout.tables)
         claims = json.loads(layout.evidence.read_text())
         if figure := forest.forest(claims):
             save(figure, folder / forest.NAME)

@@ -48,7 +48,7 @@ def test_one_more_k_trains_it_and_draws_the_figures_that_have_it(clone):
     assert set(ran) == {"check@smoke", "sweep@smoke-k_sweep-20"} | readers
     assert "7 stages, 2 at once" in done.stdout
     same = {name for name, time in drawn(clone).items() if before.get(name) == time}
-    assert same == {"staircase", "kernel_limit", "mnist", "sensitivity"}
+    assert same == {"staircase", "kernel_limit", "mnist", "sensitivity", "method"}
 
 
 def test_an_edit_that_changes_no_result_runs_the_check_alone(clone):

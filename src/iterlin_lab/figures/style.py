@@ -95,7 +95,9 @@ def _letter(figure: Figure) -> None:
 
 def _settle(figure: Figure) -> None:
     """Compute the layout once, and round it: the last bits of its solver depend on the processor's instructions."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # "none" leaves a place for one, for which every picture is drawn twice
     for axes in figure.axes:
         axes.set_position(np.round(axes.get_position(original=True).bounds, 5).tolist())
