@@ -98,7 +98,7 @@ def test_runs_that_fitted_before_the_switch_give_no_verdict(side):
     table.loc[(table["method"] == side) & (table["run"] < 2), "phases"] = 2
     row = judge(FAMILIES["E-DAMPCE"].claims, table)[1]
     assert row["verdict"] == NONE
-    assert row["evidence"].startswith("2 of 20 runs fitted before λ changed (λ changes after 2 phases, and runs had ")
+    assert row["evidence"].startswith("2 of 20 runs fitted before λ changed (λ changes after phase 2, and runs had ")
     assert f"2 to 4 ({side})" in row["evidence"]
 
 
@@ -112,4 +112,4 @@ def test_runs_that_did_not_fit_give_no_verdict_on_when_damping_matters(outcome):
 def test_the_evidence_says_how_many_phases_runs_had():
     row = judge(FAMILIES["E-DAMPCE"].claims, runs())[1]
     assert row["evidence"].startswith("early minus late +")
-    assert row["evidence"].endswith("λ changes after 2 phases, and runs had 4 to 4 (early), 4 to 4 (late)")
+    assert row["evidence"].endswith("λ changes after phase 2, and runs had 4 to 4 (early), 4 to 4 (late)")

@@ -39,7 +39,7 @@ def _early(runs: pd.DataFrame, margin: float) -> Evidence | str | None:
         f"{rows['phases'].min():g} to {rows['phases'].max():g} ({method})"
         for method, rows in switched.groupby("method")
     )
-    text = f"λ changes after {switched['after'].iloc[0]:g} phases, and runs had {phases}"
+    text = f"λ changes after phase {switched['after'].iloc[0]:g}, and runs had {phases}"
     if (soon := int((switched["phases"] <= switched["after"]).sum())) > 0:
         return f"{soon} of {len(switched)} runs fitted before λ changed ({text})"
     p_for, p_against = p_above(difference, margin), p_below(difference, margin)

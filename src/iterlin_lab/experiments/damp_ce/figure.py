@@ -48,7 +48,7 @@ def _when(axes: Axes, table: pd.DataFrame, runs: pd.DataFrame) -> None:
         axes, np.arange(len(cells)), shown, FINAL, [damping_colour(damping) for _, damping in cells.values()], "s"
     )
     axes.set_xticks(range(len(cells)), list(cells))
-    axes.set_xlabel(f"phases in which λ = {number_text(value)}\n(early: the first {switched['after']:g})")
+    axes.set_xlabel(f"phases in which λ = {number_text(value)}\n(early: up to phase {switched['after']:g})")
 
 
 def _of(table: pd.DataFrame, method: str, damping: float) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 from iterlin_lab.experiments.damp_ce.settings import Scope
 from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, phase_columns
 
-ACTS = {"always": "all", "early": "the first {:g}", "late": "all after the first {:g}"}
+ACTS = {"always": "all", "early": "up to phase {:g}", "late": "after phase {:g}"}
 
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -43,5 +43,5 @@ table of E-ADAM.
 
 *Test accuracy against the damping λ (a), and against the period K of E-SWEEP from large to small (c): features are
 learnt most on the right of both panels. T §4.3 asks to compare the two trends. (b) The same runs with λ = 0, with
-damping in the phases after the first {own.switch.after:g} alone, in these first phases alone, and in all; a thin line
-is a run. Means over runs, and 95 % t-intervals.*"""
+damping after phase {own.switch.after:g} alone (late), up to phase {own.switch.after:g} alone (early), and in all; a thin
+line is a run. Means over runs, and 95 % t-intervals.*"""
