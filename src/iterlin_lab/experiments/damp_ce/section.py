@@ -43,5 +43,5 @@ table of E-ADAM.
 
 *Test accuracy against the damping λ (a), and against the period K of E-SWEEP from large to small (c): features are
 learnt most on the right of both panels. T §4.3 asks to compare the two trends. (b) The same runs with λ = 0, with
-damping after phase {own.switch.after:g} alone (late), up to phase {own.switch.after:g} alone (early), and in all; a thin
-line is a run. Means over runs, and 95 % t-intervals.*"""
+damping after phase {own.switch.after:g} alone (late), up to phase {own.switch.after:g} alone (early), and in all; a
+thin line is a run. Means over runs, and 95 % t-intervals.*"""
