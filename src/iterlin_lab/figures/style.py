@@ -74,15 +74,22 @@ def percent(axes: Axes) -> None:
 def save(figure: Figure, stem: Path) -> None:
     """Write a figure as SVG and PNG, without dates."""
     save_drawing(figure, stem.with_suffix(".svg"))
-    figure.savefig(stem.with_suffix(".png"), metadata={"Software": None})
+    _write(figure, stem.with_suffix(".png"), metadata={"Software": None})
 
 
 def save_drawing(figure: Figure, path: Path) -> None:
     """Write a figure as SVG, in which text is text, without a date."""
     _letter(figure)
     _settle(figure)
-    figure.savefig(path, dpi="figure", metadata={"Date": None, "Creator": None})  # of the parts that are pictures
+    _write(figure, path, dpi="figure", metadata={"Date": None, "Creator": None})  # the dpi of parts that are pictures
     path.write_text(path.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS), encoding="utf-8")
+
+
+def _write(figure: Figure, path: Path, **settings: Any) -> None:
+    """Without a layout engine, not even the one called "none": with one, every picture is drawn twice."""
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+        figure.savefig(path, **settings)
 
 
 def _letter(figure: Figure) -> None:
@@ -97,7 +104,5 @@ def _settle(figure: Figure) -> None:
     """Compute the layout once, and round it: the last bits of its solver depend on the processor's instructions."""
     if engine := figure.get_layout_engine():
         engine.execute(figure)
-    with mpl.rc_context({"figure.constrained_layout.use": False}):
-        figure.set_layout_engine(None)  # "none" leaves a place for one, for which every picture is drawn twice
     for axes in figure.axes:
         axes.set_position(np.round(axes.get_position(original=True).bounds, 5).tolist())
