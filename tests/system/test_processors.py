@@ -36,10 +36,10 @@ HASWELL = ("qemu-x86_64", "-cpu", "Haswell,-hle,-rtm,-pcid,-x2apic,-tsc-deadline
 ENDS = """
 import iterlin_lab
 import hashlib
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import equinox as eqx
 import iterlin
 from benchmarks.agreement import PROBLEM
 jax.config.update("jax_enable_x64", True)
