@@ -39,8 +39,6 @@ def test_an_experiment_has_what_all_have_but_for_its_own(tmp_path):
         ("processors: 0", "processors: Input should be greater than or equal to 1, got 0"),
         ("time: '90'", "time: String should match pattern"),
         ("experiments: {xor: {memory: 3 GB}}", "experiments.xor.memory: String should match pattern"),
-        ("{remote: s, processes: 2}", "processes must be 1 with a remote: several that compute a run share the folder"),
-        ("{remote: s, experiments: {adam: {processes: 2}}}", "processes must be 1 with a remote"),
         ("experiments: {exor: {}}", "experiments: there is no 'exor', but k_sweep, "),
         ("a: [", "is not valid YAML"),
     ],

@@ -1,5 +1,6 @@
 """Nodes that share nothing with the head but a remote of DVC: what a job begins with, and what both exchange."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -24,12 +25,28 @@ def dvc(*words):
 
 def test_a_script_for_nodes_that_share_nothing_clones_the_commit(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    array = Array(Path("1"), tasks(SMOKE)[:3], Resources())
-    text = script(array, SMOKE, Source("my server:x.git", "abc", "storage"))
-    assert 'git clone --quiet \'my server:x.git\' "$work" && cd "$work" && git checkout --quiet abc || exit 1\n' in text
+    source = Source("my server:x.git", "abc", "storage")
+    text = script(Array(Path("1"), tasks(SMOKE)[:3], Resources()), SMOKE, source)
+    assert "git clone --quiet 'my server:x.git' . && git checkout --quiet abc; }" in text
     assert "-m iterlin_lab.cluster.visit storage .cache/cluster/" in text
     assert "#SBATCH --chdir=/tmp\n" in text
-    assert subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
+    assert "\nvisit &\n" in text
+    together = script(Array(Path("1"), tasks(SMOKE)[:3], Resources(processes=2, processors=1)), SMOKE, source)
+    assert "\nITERLIN_PROCESSES=2 srun --kill-on-bad-exit=1 --cpus-per-task=1 bash -c visit &\n" in together
+    for each in (text, together):
+        assert subprocess.run(["bash", "-n"], input=each, text=True).returncode == 0
+
+
+def test_a_clone_that_fails_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = Source(str(tmp_path / "nowhere.git"), "abc", "storage")
+    text = script(Array(Path("1"), tasks(SMOKE)[:1], Resources()), SMOKE, source)
+    done = subprocess.run(
+        ["bash"], input=text, text=True, env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True
+    )
+    assert done.returncode == 1
+    assert "nowhere.git" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_arrays_of_two_heads_have_other_names_in_the_remote(tmp_path, monkeypatch):

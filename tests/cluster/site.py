@@ -36,11 +36,11 @@ class Site:
             if job.endswith("BeginTime"):
                 self("scontrol", "update", f"JobId={job.split()[0]}", "StartTime=now")
 
-    def running(self, seconds: float) -> tuple[str, str]:
-        """A job that has run for so long, and its node."""
+    def running(self, seconds: float, node: str = "") -> tuple[str, str]:
+        """A job that has run for so long, and its node: this one, or any."""
         while True:
             for job in self.wait_for("R"):
-                time.sleep(seconds)
-                if job in self.wait_for("R"):
+                time.sleep(seconds if job.endswith(node) else 0.2)
+                if job.endswith(node) and job in self.wait_for("R"):
                     number, node = job.split()
                     return number, node

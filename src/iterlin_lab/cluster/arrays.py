@@ -19,24 +19,29 @@ from iterlin_lab.runs.workers import PROCESSES
 ARRAYS = Path(".cache/cluster")
 TASKS, SCRIPT = "tasks.json", "job.sh"
 LOG, ENDED, REASON = "{}.log", "ended-{}", "failed-{}.txt"  # of a job, by its number
+LOG_THERE = "/tmp/iterlin-{}-{}.log"  # on a node that shares nothing, by the numbers of the array and of the job
 NOTICE = 120  # seconds before its time is up in which a job is put back into the queue
 
 SCRIPT_TEXT = """#!/bin/bash
 {options}
-{modules}{clone}# What ends before its time is put back into the queue, and goes on from its last checkpoint.
+{modules}{visit}# What ends before its time is put back into the queue, and goes on from its last checkpoint.
 trap 'kill $!; wait $!; scontrol requeue "$SLURM_JOB_ID"' USR1
 trap 'wait $!' TERM
-{python} -m iterlin_lab.cluster.{arguments} "$SLURM_ARRAY_TASK_ID" &
+{command} &
 until wait $!; do
   code=$?
   [ $code -gt 128 ] && kill -0 $! 2> /dev/null || exit $code  # a signal has interrupted the waiting alone
 done
 """
 
-CLONE_TEXT = """work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-git clone --quiet {address} "$work" && cd "$work" && git checkout --quiet {commit} || exit 1
-mkdir -p {folder} && exec &>> {folder}/"$SLURM_ARRAY_TASK_ID".log
-export PYTHONPATH=$work/src
+NODE_TEXT = '{python} -m iterlin_lab.cluster.node {folder} "$SLURM_ARRAY_TASK_ID"'
+VISIT_TEXT = """visit() {{
+  clone=$(mktemp -d) && cd "$clone" || exit 1
+  {{ git clone --quiet {address} . && git checkout --quiet {commit}; }} || {{ rm -rf "$clone"; exit 1; }}
+  export PYTHONPATH=$clone/src
+  exec {python} -m iterlin_lab.cluster.visit {remote} {folder} "$SLURM_ARRAY_TASK_ID" "$clone"
+}}
+export -f visit
 """
 
 
@@ -75,14 +80,12 @@ def place_of(array: Path) -> str:
 def script(array: Array, scale: Any, source: Source | None = None) -> str:
     """What sbatch runs, on nodes that share this folder, or that clone the source."""
     asked, folder = array.resources, array.folder.resolve()
-    there = ARRAYS / place_of(folder) if source else folder
-    log = "/tmp/iterlin-%A-%a.log" if source else folder / LOG.format("%a")
     options = {
         "job-name": f"iterlin-{scale.name}",
         "comment": folder,
         "chdir": "/tmp" if source else Path.cwd(),
         "array": f"0-{len(array.tasks) - 1}",
-        "output": log,
+        "output": LOG_THERE.format("%A", "%a") if source else folder / LOG.format("%a"),
         "open-mode": "append",
         "signal": f"B:USR1@{NOTICE}",
         "ntasks": asked.processes,
@@ -95,17 +98,25 @@ def script(array: Array, scale: Any, source: Source | None = None) -> str:
     }
     lines = [f"--{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     python = f"{asked.container or ''} {asked.python or sys.executable}".strip()
+    command = "visit" if source else NODE_TEXT.format(python=python, folder=shlex.quote(str(folder)))
     if asked.processes > 1:
         together = f"{PROCESSES}={asked.processes} srun --kill-on-bad-exit=1 --cpus-per-task={asked.processors}"
-        python = f"{together} {python}"
-    words = ["visit", source.remote, str(there)] if source else ["node", str(folder)]
-    clone = CLONE_TEXT.format(address=shlex.quote(source.address), commit=source.commit, folder=there) if source else ""
+        command = f"{together} {'bash -c visit' if source else command}"
     return SCRIPT_TEXT.format(
         options="\n".join(f"#SBATCH {line}" for line in ["--requeue", *lines, *asked.options]),
         modules="".join(f"module load {shlex.quote(name)}\n" for name in asked.modules),
-        clone=clone,
+        visit=_visit(source, python, ARRAYS / place_of(folder)) if source else "",
+        command=command,
+    )
+
+
+def _visit(source: Source, python: str, there: Path) -> str:
+    return VISIT_TEXT.format(
+        address=shlex.quote(source.address),
+        commit=source.commit,
+        remote=shlex.quote(source.remote),
         python=python,
-        arguments=shlex.join(words),
+        folder=there,
     )
 
 

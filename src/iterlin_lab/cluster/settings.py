@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
 from iterlin_lab.config import ParamsError, error_lines, read_yaml
 from iterlin_lab.experiments import EXPERIMENTS
@@ -41,12 +41,6 @@ class Cluster(Resources):
     remote: Line | None = None
     source: Line | None = None  # where git clones from; the `origin` of this repository by default
     experiments: dict[str, Resources] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _shares_the_folder(self) -> "Cluster":
-        if self.remote is not None and any(asked.processes > 1 for asked in (self, *self.experiments.values())):
-            raise ValueError("processes must be 1 with a remote: several that compute a run share the folder")
-        return self
 
     def of(self, experiment: str) -> Resources:
         """What the jobs of an experiment ask for."""
