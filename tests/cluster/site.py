@@ -2,11 +2,21 @@
 
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.clone import environment
 
 SLURM = Path(__file__).parent / "slurm.sh"
+
+
+def until(look: Callable[[], list], seconds: float = 300) -> list:
+    """What a look finds, once it finds something."""
+    for _ in range(int(seconds / 0.2)):
+        if found := look():
+            return found
+        time.sleep(0.2)
+    raise AssertionError("nothing was found")
 
 
 class Site:
@@ -36,11 +46,11 @@ class Site:
             if job.endswith("BeginTime"):
                 self("scontrol", "update", f"JobId={job.split()[0]}", "StartTime=now")
 
-    def running(self, seconds: float, node: str = "") -> tuple[str, str]:
-        """A job that has run for so long, and its node: this one, or any."""
+    def running(self, seconds: float) -> tuple[str, str]:
+        """A job that has run for so long, and its node."""
         while True:
             for job in self.wait_for("R"):
-                time.sleep(seconds if job.endswith(node) else 0.2)
-                if job.endswith(node) and job in self.wait_for("R"):
+                time.sleep(seconds)
+                if job in self.wait_for("R"):
                     number, node = job.split()
                     return number, node

@@ -13,7 +13,7 @@ import pytest
 
 from iterlin_lab.cluster.arrays import ARRAYS, read
 from tests.clone import Clone
-from tests.cluster.site import SLURM, Site
+from tests.cluster.site import SLURM, Site, until
 from tests.server import free_port
 
 EXPERIMENTS = ("k_sweep", "tgn_baseline", "mnist", "quadratic", "kernel_limit")
@@ -202,7 +202,8 @@ def test_what_ends_before_its_time_goes_on(site, ready, alone, tmp_path):
 
 def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site, ready, alone, tmp_path):
     clone = wide(ready, tmp_path / "head")
-    remote, origin = tmp_path / "remote", tmp_path / "origin.git"
+    remote, origin, nodes = tmp_path / "remote", tmp_path / "origin.git", tmp_path / "nodes"
+    nodes.mkdir()
     clone.run("dvc", "remote", "add", "storage", str(remote))
     together = f"{{processes: 2, container: {ADDRESS.format(free_port())}}}"
     (clone.folder / "cluster.yaml").write_text(
@@ -213,13 +214,14 @@ def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site,
     clone.run("git", "init", "-q", "--bare", str(origin))
     assert "`git push` first" in clone.run("iterlin", "submit", check=False, **site.env).stderr
     clone.run("git", "push", "-q", str(origin), "HEAD:main")
-    clone.run("iterlin", "submit", **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
+    clone.run("iterlin", "submit", **site.env, ITERLIN_CHECKPOINT_SECONDS="1", TMPDIR=str(nodes))
     clone.folder.rename(away := tmp_path / "away")  # no job can see it
-    job, _ = site.running(seconds=15, node="n[1-2]")
+    (job,) = until(lambda: [line.split()[0] for line in site.wait_for("R") if line.endswith("n[1-2]")])
+    until(lambda: [*nodes.glob("*/.cache/training/*/progress-*/checkpoint")])
     site("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)
-    while not list(remote.glob("iterlin/training/*/*/progress-*/*")):
-        time.sleep(0.2)
+    until(lambda: [*remote.glob("iterlin/training/*/*/progress-*/checkpoint")])
     site.wait_for("")
+    assert not [*nodes.glob("*/src")]  # each process has removed its clone
     assert not list(remote.glob("iterlin/training/*/*"))  # it has gone on from there, to its end
     away.rename(clone.folder)
     said = clone.run("iterlin", "cells", **site.env).stdout

@@ -25,7 +25,7 @@ NOTICE = 120  # seconds before its time is up in which a job is put back into th
 SCRIPT_TEXT = """#!/bin/bash
 {options}
 {modules}{visit}# What ends before its time is put back into the queue, and goes on from its last checkpoint.
-trap 'kill $!; wait $!; scontrol requeue "$SLURM_JOB_ID"' USR1
+trap '{stop}; wait $!; scontrol requeue "$SLURM_JOB_ID"' USR1
 trap 'wait $!' TERM
 {command} &
 until wait $!; do
@@ -99,13 +99,16 @@ def script(array: Array, scale: Any, source: Source | None = None) -> str:
     lines = [f"--{name}={shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     python = f"{asked.container or ''} {asked.python or sys.executable}".strip()
     command = "visit" if source else NODE_TEXT.format(python=python, folder=shlex.quote(str(folder)))
+    stop = "kill $!"
     if asked.processes > 1:
+        stop = 'scancel --signal=TERM "$SLURM_JOB_ID"'  # srun itself would leave them no time to send anything
         together = f"{PROCESSES}={asked.processes} srun --kill-on-bad-exit=1 --cpus-per-task={asked.processors}"
         command = f"{together} {'bash -c visit' if source else command}"
     return SCRIPT_TEXT.format(
         options="\n".join(f"#SBATCH {line}" for line in ["--requeue", *lines, *asked.options]),
         modules="".join(f"module load {shlex.quote(name)}\n" for name in asked.modules),
         visit=_visit(source, python, ARRAYS / place_of(folder)) if source else "",
+        stop=stop,
         command=command,
     )
 
