@@ -29,7 +29,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
-SlurmdTimeout=10
+SlurmdTimeout=5
 ReturnToService=2
 KillWait=2
 MinJobAge=10
