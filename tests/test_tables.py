@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from iterlin_lab.dvc.compare import differences
+from iterlin_lab.dvc.compare import differences, p_values
 from iterlin_lab.files import whole_folder
 from iterlin_lab.report.names import label, period_text, row_name
 from iterlin_lab.tables import ACCURACIES, by_period, mean_curves, read_cells, summarise
@@ -109,3 +109,16 @@ def test_tables_are_compared_within_what_another_machine_may_change():
     assert differences(old, old.head(1))[0].startswith("the rows or columns differ")
     solved = old.assign(K=[1, np.nan], method=["gradient", "TGN"])[["method", *old.columns]]
     assert differences(solved, solved.assign(fitted=[10, 5])) == ["TGN, nan, 20, fitted: 0 committed, 5 recomputed"]
+
+
+def test_p_values_are_compared_by_their_distance_from_the_level():
+    def row(p: float, q: float) -> dict:
+        return {"p_for": p, "p_against": q, "verdict": "supported"}
+
+    old = {"A": row(0.04, 1.0), "B": row(0.3, 0.9), "C": {"verdict": "not applicable"}}
+    assert p_values(old, {"A": row(0.0409, 1.0), "B": row(0.28, 0.98), "C": row(0.5, 0.5)}) == []
+    assert p_values(old, {"A": row(0.042, 0.9), "B": row(0.3, 0.81), "D": row(0.5, 0.5)}) == [
+        "A, p_against: 1 committed, 0.9 recomputed",
+        "A, p_for: 0.04 committed, 0.042 recomputed",
+        "B, p_against: 0.9 committed, 0.81 recomputed",
+    ]

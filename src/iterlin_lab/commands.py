@@ -180,7 +180,7 @@ def cells(scale: Scale, watch: bool = False) -> None:
 
 
 def check_report(scale: Scale) -> None:
-    """recompute what is stale or missing, and compare tables and verdicts with the committed ones"""
+    """recompute what is stale or missing, and compare tables, p-values and verdicts with the committed ones"""
     import iterlin_lab.dvc.compare as compare  # pandas is slow to import
 
     stale = compare.stale_stages()
@@ -190,7 +190,8 @@ def check_report(scale: Scale) -> None:
         sys.exit("\n".join(lines))
     print(
         f"The verdicts and tables are the committed ones, within {compare.ACCURACY:g} in accuracy, "
-        f"{compare.RUNS} in numbers of runs and {compare.STEPS:.0%} in numbers of steps"
+        f"{compare.RUNS} in numbers of runs, {compare.STEPS:.0%} in numbers of steps, and p-values within "
+        f"{compare.P_VALUES:.0%} of their distance from the level"
     )
 
 

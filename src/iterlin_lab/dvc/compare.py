@@ -1,6 +1,7 @@
 """Whether recomputed tables are the committed ones, within what another machine's arithmetic may change."""
 
 import io
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from iterlin_lab.claims.verdicts import LEVEL
 from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.status import status
 from iterlin_lab.dvc.verdicts import changed, committed, read
@@ -17,6 +19,7 @@ from iterlin_lab.layout import Layout
 # Absolute for accuracies and errors, in shares, for exponents and numbers of runs; relative for numbers of steps.
 # In float64 mean accuracies differed by 0.0005 at most between two processors (docs/validity.md).
 ACCURACY, RUNS, STEPS = 0.001, 1, 0.05
+P_VALUES = 0.1  # of their distance from the level
 
 
 def tables(scale: Any) -> list[Path]:
@@ -43,11 +46,14 @@ def _states(states: dict | str) -> list[str]:
 
 
 def changes(scale: Any) -> list[str]:
-    """Where the tables and the verdicts differ from the committed ones, a line a place."""
+    """Where tables, p-values and verdicts differ from the committed ones, a line a place."""
     lines = []
     for path in tables(scale):
         old, new = pd.read_csv(io.StringIO(_committed(path))), pd.read_csv(path)
         lines += [f"{path}: {line}" for line in differences(old, new)]
+    path = Layout(scale.name).evidence
+    found = p_values(json.loads(_committed(path)), json.loads(path.read_text()))
+    lines += [f"{path}: {line}" for line in found]
     path = Layout(scale.name).claims
     found = changed(read(_committed(path)), read(path.read_text()))
     return lines + [f"{path}: {line}" for line in found]
@@ -76,6 +82,17 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
         wrong = ~((np.abs(a - b) <= tolerance) | (np.isnan(a) & np.isnan(b)))
         lines += [f"{rows[i]}, {column}: {a[i]:g} committed, {b[i]:g} recomputed" for i in np.flatnonzero(wrong)]
     return lines
+
+
+def p_values(old: dict[str, dict], new: dict[str, dict]) -> list[str]:
+    """Where p-values, corrected in their families, differ by more than the tolerance, a line a place."""
+    lines = []
+    for claim in old.keys() & new.keys():
+        for side in old[claim].keys() & new[claim].keys() & {"p_for", "p_against"}:
+            a, b = old[claim][side], new[claim][side]
+            if abs(a - b) > P_VALUES * abs(a - LEVEL):
+                lines.append(f"{claim}, {side}: {a:g} committed, {b:g} recomputed")
+    return sorted(lines)
 
 
 def _rows(table: pd.DataFrame) -> list[str]:
