@@ -9,6 +9,7 @@ from importlib.metadata import version
 from iterlin_lab.cluster.settings import Cluster, read_cluster
 from iterlin_lab.config import Scale, load, read_scale
 from iterlin_lab.dvc.asked import stop
+from iterlin_lab.dvc.by_scale import put_away, take_up
 from iterlin_lab.dvc.cut_off import repair_files
 from iterlin_lab.dvc.damaged import remove_damaged
 from iterlin_lab.dvc.jobs import PIPELINE_LOCK, reproduce
@@ -50,6 +51,7 @@ def main() -> None:
     arguments = vars(parser.parse_args())
     scale = read_scale()
     repair_files()
+    take_up(scale.name)
     remove_damaged()
     arguments.pop("run")(scale, **arguments)
 
@@ -207,7 +209,7 @@ def history(scale: Scale) -> None:
 
 
 def scales(scale: Scale) -> None:
-    """write reports/README.md and reports/index.html: the verdicts at all scales that have a report"""
+    """write reports/README.md and reports/index.html on all scales that have a report, and divide dvc.lock by these"""
     from iterlin_lab.report.page import html  # pandas is slow to import
     from iterlin_lab.report.scales import beside
 
@@ -216,6 +218,7 @@ def scales(scale: Scale) -> None:
         text = beside(load().presets, reports)
     except ValueError as error:
         sys.exit(str(error))
+    put_away(scale.name)
     write_text(reports / "README.md", text)
     write_text(reports / "index.html", html(text.replace("REPORT.md", "index.html"), reports))
     print(f"{reports}/README.md and {reports}/index.html")

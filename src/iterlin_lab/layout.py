@@ -13,6 +13,7 @@ class Layout:
         self.results = Path(f"results/{scale}")
         self.regime = self.results / "regime.json"
         self.report = Path(f"reports/{scale}")
+        self.lock = self.report / "dvc.lock"
         self.tables = self.report / "tables"
         self.figures = self.report / "figures"
         self.claims = self.report / "claims.json"

@@ -27,7 +27,7 @@ def repair_files() -> None:
 
     Nothing is done while a DVC is at work.
     """
-    with _no_dvc_at_work() as alone:
+    with no_dvc_at_work() as alone:
         if not alone:
             return
         if not _is_json(LOCKS):
@@ -43,7 +43,7 @@ def repair_files() -> None:
 
 def is_whole(text: str) -> bool:
     """Whether a `dvc.lock` ends with the end of an entry."""
-    *_, last = ["", *_entries(text).values()]
+    *_, last = ["", *entries(text).values()]
     return END.search(last) is not None
 
 
@@ -52,17 +52,21 @@ def completed(text: str, committed: str) -> str:
 
     A stage whose entry is older than its outputs does not train again: they come back from DVC's run cache.
     """
-    entries = _entries(text)
-    if entries:
-        entries.popitem()  # DVC was writing it
-    entries = _entries(committed) | entries
-    return "".join([HEAD, *entries.values()]) if entries else ""
+    whole = entries(text)
+    if whole:
+        whole.popitem()  # DVC was writing it
+    return joined(entries(committed) | whole)
 
 
-def _entries(text: str) -> dict[str, str]:
+def entries(text: str) -> dict[str, str]:
     """The lines of each stage, by the first of them, which has its name."""
     blocks = re.split(r"^(?=  \S)", text.removeprefix(HEAD), flags=re.MULTILINE)
     return {block.split("\n")[0]: block for block in blocks if block.startswith("  ")}
+
+
+def joined(found: dict[str, str]) -> str:
+    """The text of a `dvc.lock` with these entries; nothing if there are none."""
+    return "".join([HEAD, *found.values()]) if found else ""
 
 
 def _committed() -> str:
@@ -70,10 +74,10 @@ def _committed() -> str:
 
 
 @contextmanager
-def _no_dvc_at_work() -> Iterator[bool]:
+def no_dvc_at_work() -> Iterator[bool]:
     """Whether no DVC changes anything in this folder, and keep it so."""
-    if not REPO_LOCK.exists():
-        yield False
+    if not REPO_LOCK.exists():  # none was here before
+        yield True
         return
     with REPO_LOCK.open() as file:
         try:
