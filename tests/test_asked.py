@@ -1,5 +1,6 @@
 """DVCs that take one command after another; and what is left of processes that are killed: nothing."""
 
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,8 +11,22 @@ import pytest
 
 from iterlin_lab.config import read_yaml
 from iterlin_lab.dvc.asked import Asked
-from iterlin_lab.dvc.attached import look_up
+from iterlin_lab.dvc.quick import look_up
 from iterlin_lab.runs.live import shown_live
+
+PIPELINE = """
+stages:
+  all:
+    matrix: {letter: [a, b]}
+    cmd: cp source ${item.letter}
+    params: [scale]
+    deps: [source]
+    outs: ["${item.letter}"]
+  last:
+    cmd: cat a b > c; mkdir d; cp a d/1; cp b d/2
+    deps: [a, b]
+    outs: [c, d]
+"""
 
 
 def children():
@@ -102,3 +117,27 @@ def test_parameters_are_found_as_dvc_finds_them():
     for absent in ("nothing", "scale.nothing", "scale.seed.further"):
         with pytest.raises(KeyError, match=absent):
             look_up(config, absent, ".")
+
+
+def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):
+    locks = []
+    for name in ("usual", "quick"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        (folder / "params.yaml").write_text(
+            "scale: {name: 'a: b', η: 1.0e-05, seeds: [1, 2], text: \"x\\ny\", none: null}\n"
+        )
+        (folder / "dvc.yaml").write_text(PIPELINE)
+        for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
+            subprocess.run(command, check=True)
+        for source in ("1", "2", "2", "3"):
+            (folder / "source").write_text(source)
+            if name == "usual":
+                subprocess.run(["dvc", "repro", "-q"], check=True)
+            else:
+                with Asked() as dvc:
+                    assert dvc("repro", "-q").returncode == 0
+            locks.append((folder / "dvc.lock").read_text())
+    assert locks[:4] == locks[4:]
+    assert len(set(locks)) == 3

@@ -11,11 +11,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import getitem
-from types import SimpleNamespace
-from typing import Any
 
+from iterlin_lab.dvc.quick import make_quick
 from iterlin_lab.runs.stopping import stop_with_parent
 
 END = "\0"
@@ -32,7 +29,7 @@ def main() -> None:
 
 
 def _serve(dvc: Callable[[Sequence[str]], int]) -> None:
-    _look_up_directly()
+    make_quick()
     commands = os.fdopen(os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a stage must not read them
     usual = dict(os.environ)
@@ -42,23 +39,6 @@ def _serve(dvc: Callable[[Sequence[str]], int]) -> None:
         os.environ.update(usual | env)
         code = dvc(words)
         print(f"\n{END}{code}", flush=True)
-
-
-def _look_up_directly() -> None:
-    """DVC walks all of params.yaml for each parameter of each stage: two fifths of the time of `dvc status`."""
-    from dvc.dependency import param
-
-    param.dpath = SimpleNamespace(get=look_up)
-
-
-def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
-    """What `dpath.get` finds, and the same `KeyError` for what is not there."""
-    try:
-        return reduce(getitem, key.split(separator), config)
-    except (KeyError, TypeError):  # not there, or written as only dpath understands it
-        import dpath
-
-        return dpath.get(config, key, separator=separator)
 
 
 if __name__ == "__main__":

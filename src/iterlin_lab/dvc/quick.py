@@ -1,0 +1,53 @@
+"""What DVC does after and before every stage, in less time and with the same outcome."""
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from iterlin_lab.dvc.cut_off import HEAD, entries, joined
+from iterlin_lab.files import write_text
+
+
+def make_quick() -> None:
+    """Let the DVC of this process do so."""
+    from dvc.dependency import param
+    from dvc.dvcfile import Lockfile
+
+    param.dpath = SimpleNamespace(get=look_up)
+    Lockfile.dump_stages = _dumper(Lockfile.dump_stages)
+
+
+def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
+    """What `dpath.get` finds, and the same `KeyError` for what is not there.
+
+    DVC walks all of params.yaml for each parameter of each stage: two fifths of the time of `dvc status`.
+    """
+    try:
+        return reduce(getitem, key.split(separator), config)
+    except (KeyError, TypeError):  # not there, or written as only dpath understands it
+        import dpath
+
+        return dpath.get(config, key, separator=separator)
+
+
+def _dumper(usual: Callable[..., None]) -> Callable[..., None]:
+    """DVC parses all of `dvc.lock` after every stage and writes it anew. Here other stages stay the text that they are."""
+    from dvc.stage.serialize import to_lockfile
+    from dvc.utils.serialize import dumps_yaml
+
+    def dump_stages(lock: Any, stages: Iterable[Any], **settings: Any) -> None:
+        path = Path(lock.path)
+        text = path.read_text() if path.exists() else HEAD
+        if not text.startswith(HEAD):
+            usual(lock, stages, **settings)
+            return
+        new = {name: entry for stage in stages for name, entry in to_lockfile(stage, **settings).items()}
+        written = joined(entries(text) | entries(dumps_yaml({"stages": new})))
+        if new and written != text:
+            write_text(path, written)
+            lock.repo.scm_context.track_file(lock.relpath)
+
+    return dump_stages
