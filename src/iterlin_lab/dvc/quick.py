@@ -34,7 +34,7 @@ def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
 
 
 def _dumper(usual: Callable[..., None]) -> Callable[..., None]:
-    """DVC parses all of `dvc.lock` after every stage and writes it anew. Here other stages stay the text that they are."""
+    """DVC parses all of `dvc.lock` after a stage and writes it anew. Here other stages stay the text that they are."""
     from dvc.stage.serialize import to_lockfile
     from dvc.utils.serialize import dumps_yaml
 
