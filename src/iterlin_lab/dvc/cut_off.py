@@ -1,7 +1,7 @@
 """Puts DVC's own files in order after it was killed while it wrote them.
 
-It writes `dvc.lock` and its list of locks in place, so that a kill can cut them off at any byte. The DVC of `make repro`
-does so with the list alone (`iterlin_lab.dvc.quick`).
+It writes `dvc.lock` and its list of locks in place, so that a kill can cut them off at any byte. The DVC of
+`make repro` does so with the list alone (`iterlin_lab.dvc.quick`).
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""What DVC does after and before every stage, in less time and with the same outcome."""
+"""What DVC does before and after every stage, in less time and with the same outcome."""
 
 from collections.abc import Callable, Iterable
 from functools import reduce
