@@ -12,10 +12,10 @@ from iterlin_lab.cluster.exchange import Exchange
 from iterlin_lab.cluster.settings import Cluster
 from iterlin_lab.cluster.tasks import Task, kept_in, reads, tasks
 from iterlin_lab.dvc.asked import Asked
+from iterlin_lab.dvc.cut_off import LOCK_FILE
 from iterlin_lab.experiments import chosen
 
 CLONED = ("src", "stages", "params.yaml", "dvc.yaml", ".dvc/config")
-LOCK = "dvc.lock"
 
 
 def source_of(cluster: Cluster) -> Source | None:
@@ -38,10 +38,10 @@ def source_of(cluster: Cluster) -> Source | None:
 def offer(source: Source, array: Path, held: Sequence[Task], scale: Any) -> None:
     """Put an array, and what its tasks read, where nodes find it."""
     dvc("push", source.remote, {path for task in held for path in reads(task, scale)})
-    shutil.copyfile(LOCK, array / LOCK)
+    shutil.copyfile(LOCK_FILE, array / LOCK_FILE)
     exchange, place = Exchange(source.remote), place_of(array)
     exchange.forget(place)
-    for name in (LOCK, TASKS):
+    for name in (LOCK_FILE, TASKS):
         exchange.send_file(array / name, f"{place}/array/{name}")
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from iterlin_lab.cluster.arrays import ENDED, LOG, LOG_THERE, REASON, read
-from iterlin_lab.cluster.elsewhere import LOCK, dvc
+from iterlin_lab.cluster.elsewhere import dvc
 from iterlin_lab.cluster.exchange import Exchange
 from iterlin_lab.cluster.node import reasoned, run
 from iterlin_lab.cluster.tasks import Task, kept_in, needs, reads
 from iterlin_lab.config import scale_of
+from iterlin_lab.dvc.cut_off import LOCK_FILE
 from iterlin_lab.runs.store import TRAINING
 
 
@@ -22,9 +23,9 @@ def main() -> None:
     """Do a task of an array that the head has put into the remote, and remove the clone in which it is done."""
     exchange, folder, number, clone = Exchange(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
     leads = os.environ["SLURM_PROCID"] == "0"
-    exchange.fetch(f"{folder.name}/array", folder)
-    shutil.copyfile(folder / LOCK, LOCK)
     try:
+        exchange.fetch(f"{folder.name}/array", folder)
+        shutil.copyfile(folder / LOCK_FILE, LOCK_FILE)
         with reasoned(folder, number):
             (_lead if leads else _follow)(exchange, folder, number, clone)
     finally:

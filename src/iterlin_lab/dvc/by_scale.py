@@ -1,6 +1,7 @@
 """`dvc.lock` has the stages of the scale in params.yaml, and those of each other report lie beside it.
 
-DVC reads and writes the whole file after every stage, which takes it a second for every 150 kB.
+DVC reads and writes the whole file after every stage, which takes it a second for every 150 kB. Nothing is done here while
+a DVC is at work.
 """
 
 import re
@@ -13,10 +14,7 @@ from iterlin_lab.layout import Layout
 
 
 def take_up(scale: str) -> None:
-    """Bring back what lies beside the report of this scale, if `dvc.lock` has none of its stages; say so.
-
-    Nothing is done while a DVC is at work.
-    """
+    """Bring back what lies beside the report of this scale, if `dvc.lock` has none of its stages; say so."""
     if not (kept := Layout(scale).lock).exists():
         return
     with no_dvc_at_work() as alone:
@@ -28,13 +26,16 @@ def take_up(scale: str) -> None:
 
 def put_away(scale: str) -> None:
     """Leave the stages of this scale in `dvc.lock`; those of another scale go beside its report, if it has one."""
-    found = _read(LOCK_FILE)
-    for other in set(map(_scale, found)) - {scale}:
-        if Layout(other).report.exists():
-            _write(Layout(other).lock, {name: found.pop(name) for name in list(found) if _scale(name) == other})
-    _write(LOCK_FILE, found)
-    if scale in map(_scale, found):
-        Layout(scale).lock.unlink(missing_ok=True)
+    with no_dvc_at_work() as alone:
+        if not alone:
+            return
+        found = _read(LOCK_FILE)
+        for other in set(map(_scale, found)) - {scale}:
+            if Layout(other).report.exists():
+                _write(Layout(other).lock, {name: found.pop(name) for name in list(found) if _scale(name) == other})
+        _write(LOCK_FILE, found)
+        if scale in map(_scale, found):
+            Layout(scale).lock.unlink(missing_ok=True)
 
 
 def _scale(name: str) -> str:
