@@ -1,7 +1,7 @@
 """`dvc.lock` has the stages of the scale in params.yaml, and those of each other report lie beside it.
 
-DVC reads and writes the whole file after every stage, which takes it a second for every 150 kB. Nothing is done here while
-a DVC is at work.
+DVC reads and writes the whole file after every stage, which takes it a second for every 150 kB. Nothing is done here
+while a DVC is at work.
 """
 
 import re
