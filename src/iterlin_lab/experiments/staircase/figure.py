@@ -39,8 +39,8 @@ def _plateaus(axes: Axes, plateaus: pd.DataFrame, last: float, labelled: bool) -
         ends = [degree, min(degree + 1, last)]
         axes.plot(ends, [plateau] * 2, color="0.25", linewidth=1, linestyle="--", zorder=1)
         if labelled and ends[1] - ends[0] > 0.3:
-            place: Any = {"xytext": (0, 3), "textcoords": "offset points", "ha": "right"}
-            axes.annotate(f"$‖P_{{>{degree:g}}}f^*‖^2$", (ends[1], plateau), **place)
+            place: Any = {"xytext": (-10, -3), "textcoords": "offset points", "va": "top"}  # curves come from above
+            axes.annotate(f"$‖P_{{>{degree:g}}}f^*‖^2$", (degree, plateau), **place)
 
 
 FIGURES = {"staircase": staircase}
