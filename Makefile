@@ -56,7 +56,8 @@ ui: $(VENV)/installed
 	@mlflow server --host $(HOST) --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 CLONE = .cache/isa/$(ISA)
-older_processor = { git -C $(CLONE) pull -q 2> /dev/null || git clone -q . $(CLONE); } && cd $(CLONE) && YES=1 PYTHONPATH=$(CURDIR)/$(CLONE)/src \
+older_processor = { [ -d $(CLONE) ] || git clone -q . $(CLONE); } && cd $(CLONE) && git checkout -q . && git pull -q && YES=1 \
+  PYTHONPATH=$(CURDIR)/$(CLONE)/src \
   XLA_FLAGS=--xla_cpu_max_isa=$(ISA) OPENBLAS_CORETYPE=$(if $(filter SSE4_2,$(ISA)),Nehalem,Haswell)
 
 check-report: $(VENV)/installed
