@@ -24,9 +24,9 @@ COMMANDS = {
     "iterlin plan": ("iterlin", "plan"),
     "iterlin check": ("iterlin", "check"),
 }
-LONGEST = {"iterlin repro": 20.0, "dvc repro": 20.0, "iterlin sync": 10.0, "iterlin plan": 10.0, "iterlin check": 2.0}
+LONGEST = {"iterlin repro": 15.0, "dvc repro": 15.0, "iterlin sync": 10.0, "iterlin plan": 10.0, "iterlin check": 2.0}
 OUTPUTS = ("data", "results", "reports/smoke")
-ROUND = 25  # kills of a command until it is left to end
+ROUND = 50  # kills of a command until it is left to end
 
 
 def lose_everything(clone: Clone, rng: random.Random) -> None:
