@@ -1,11 +1,13 @@
 """`dvc.lock` cut off at every byte, as a DVC leaves it that is killed while it writes the file."""
 
 import fcntl
+from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
 from iterlin_lab.dvc.cut_off import LOCKS, completed, is_whole, repair_files
+from iterlin_lab.dvc.status import locked_outs, locked_paths
 from tests.clone import ROOT, run_in
 
 PIPELINE = """
@@ -64,6 +66,14 @@ def test_what_a_cut_takes_comes_back_from_the_committed_file(folder):
 
 def test_the_lock_file_of_the_project_is_whole():
     assert is_whole((ROOT / "dvc.lock").read_text())
+
+
+def test_outputs_are_found_in_the_lock_file_as_all_of_it_has_them(folder, monkeypatch):
+    for place in (folder, ROOT):
+        monkeypatch.chdir(place)
+        outs = {name: stage["outs"] for name, stage in stages((place / "dvc.lock").read_text()).items()}
+        assert locked_outs() == {name: " ".join(out["md5"] for out in found) for name, found in outs.items()}
+        assert locked_paths() == [Path(out["path"]) for found in outs.values() for out in found]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 0.77, 0.99])

@@ -26,17 +26,19 @@ def interval(values: pd.Series) -> tuple[float, float, float]:
 
 
 def exact_interval(count: int, number: int) -> tuple[float, float]:
-    """The exact interval of a share, by Clopper and Pearson."""
-    found = scipy.stats.binomtest(count, number).proportion_ci(CONFIDENCE, method="exact")
-    return found.low, found.high
+    """The exact interval of a share, by Clopper and Pearson: quantiles of beta distributions."""
+    quantile, tail = scipy.special.betaincinv, (1 - CONFIDENCE) / 2
+    low = float(quantile(count, number - count + 1, tail)) if count else 0.0
+    high = float(quantile(count + 1, number - count, 1 - tail)) if count < number else 1.0
+    return low, high
 
 
 def p_above(values: pd.Series, bound: float) -> float:
     """One-sided t-test of the mean being above the bound."""
-    error = float(scipy.stats.sem(values))
+    error = float(np.std(values.to_numpy(), ddof=1) / np.sqrt(len(values)))
     if error == 0:
         return float(values.mean() <= bound)
-    return float(scipy.stats.t.sf((float(values.mean()) - bound) / error, len(values) - 1))
+    return float(scipy.special.stdtr(len(values) - 1, (bound - float(values.mean())) / error))
 
 
 def p_below(values: pd.Series, bound: float) -> float:
@@ -71,8 +73,8 @@ def runs_that_decide(p: float, number: int, level: float) -> float:
     If the effect is as it was found: the normal quantile of p then grows as the root of the number of runs. Infinite
     where p is a half or more.
     """
-    found, needed = scipy.stats.norm.isf(p), scipy.stats.norm.isf(level) + scipy.stats.norm.isf(1 - POWER)
-    return float(np.ceil(number * (needed / found) ** 2)) if found > 0 else np.inf
+    found, level_at, power_at = -scipy.special.ndtri([p, level, 1 - POWER])
+    return float(np.ceil(number * ((level_at + power_at) / found) ** 2)) if found > 0 else np.inf
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -37,11 +37,13 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
         name_edited(found := status(dvc))
         if not (changed := set(found)):
             return []
-        ran = _first(dvc, first := f"check@{scale.name}", changed)
+        with ThreadPoolExecutor(1) as beside:
+            drawn = beside.submit(_graph, dvc)
+            ran = _first(dvc, first := f"check@{scale.name}", changed)
         limit_workers(scale)
         workers = num_workers(scale.threads)
         jobs = whole_number("JOBS", workers)
-        if reads := _affected(dvc, changed, first, targets):
+        if reads := _affected(drawn.result(), changed, first, targets):
             ran += _side_by_side(dvc, reads, jobs, workers, scale)
     return ran
 
@@ -62,15 +64,20 @@ def _first(dvc: Asked, stage: str, changed: set[str]) -> list[str]:
     return [stage] if done.ran else []
 
 
-def _affected(dvc: Asked, changed: set[str], done: str, targets: Sequence[str]) -> Reads:
-    """The stages that have changed or may yet, but for one that is done, and what each of them reads from.
-
-    If there are targets, only these and what they depend on.
-    """
+def _graph(dvc: Asked) -> Reads:
+    """All stages, and what each of them reads from."""
     drawn = dvc("dag", "--dot").output
     reads = {stage: set() for stage in re.findall(r'^"([^"]+)";$', drawn, re.MULTILINE)}
     for source, stage in re.findall(r'^"([^"]+)" -> "([^"]+)";$', drawn, re.MULTILINE):
         reads[stage].add(source)
+    return reads
+
+
+def _affected(reads: Reads, changed: set[str], done: str, targets: Sequence[str]) -> Reads:
+    """Of these the stages that have changed or may yet, but for one that is done.
+
+    If there are targets, only these and what they depend on.
+    """
     affected = set(changed)
     for stage in TopologicalSorter(reads).static_order():
         if reads[stage] & affected:

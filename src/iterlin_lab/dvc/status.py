@@ -11,9 +11,10 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from iterlin_lab.dvc.asked import Asked
-from iterlin_lab.dvc.cut_off import LOCK_FILE, REPO_LOCK
+from iterlin_lab.dvc.cut_off import LOCK_FILE, REPO_LOCK, entries, joined
 
 PARAMS = Path("params.yaml")
+OUTS = "\n    outs:\n"
 
 
 def status(dvc: Asked) -> dict[str, list[Any]]:
@@ -49,13 +50,18 @@ def locked_paths() -> list[Path]:
 
 
 def _locked() -> dict[str, Any]:
-    """The stages in `dvc.lock`, read while no DVC writes that file."""
+    """The outputs of the stages in `dvc.lock`, read while no DVC writes that file.
+
+    They are a tenth of what each entry has, and come last in it: all of it takes ten times as long to parse.
+    """
     if not LOCK_FILE.exists():
         return {}
     with REPO_LOCK.open() if REPO_LOCK.exists() else nullcontext() as file:
         if file:
             fcntl.flock(file, fcntl.LOCK_SH)
-        return YAML(typ="safe").load(LOCK_FILE)["stages"]
+        found = entries(LOCK_FILE.read_text())
+    outs = {name: f"{name}{OUTS}{entry.rpartition(OUTS)[2]}" for name, entry in found.items()}
+    return YAML(typ="safe").load(joined(outs))["stages"] if outs else {}
 
 
 def ran_before(name: str, params: Path = PARAMS) -> bool:
