@@ -8,10 +8,12 @@ from pathlib import Path
 import dpath
 import psutil
 import pytest
+from dvc.fs import LocalFileSystem
+from dvc.utils.serialize import load_path
 
 from iterlin_lab.config import read_yaml
 from iterlin_lab.dvc.asked import Asked
-from iterlin_lab.dvc.quick import look_up
+from iterlin_lab.dvc.quick import look_up, parsed_once
 from iterlin_lab.runs.live import shown_live
 
 PIPELINE = """
@@ -117,6 +119,25 @@ def test_parameters_are_found_as_dvc_finds_them():
     for absent in ("nothing", "scale.nothing", "scale.seed.further"):
         with pytest.raises(KeyError, match=absent):
             look_up(config, absent, ".")
+
+
+def test_a_parameter_file_is_parsed_once_until_it_changes(tmp_path):
+    parsed, path, local = [], tmp_path / "params.yaml", LocalFileSystem()
+
+    def load(path, fs):
+        parsed.append(path)
+        return load_path(path, fs)
+
+    quick = parsed_once(load)
+    path.write_text("scale: {seeds: [1, 2]}\n")
+    quick(str(path), local)["scale"]["seeds"].append(3)  # the caller's own
+    assert quick(str(path), local) == {"scale": {"seeds": [1, 2]}}
+    assert len(parsed) == 1
+    path.write_text("scale: {seeds: [1, 3]}\n")
+    assert quick(str(path), local) == {"scale": {"seeds": [1, 3]}}
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        quick(str(path), local)
 
 
 def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):
