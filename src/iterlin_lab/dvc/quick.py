@@ -36,7 +36,7 @@ def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
 
 
 def parsed_once(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """What DVC's `load_path` returns, which parses all of params.yaml anew for each stage, even where it is the same."""
+    """What DVC's `load_path` returns. That parses all of params.yaml anew for each stage."""
     known = {}
 
     def load_path(path: str, fs: Any, **settings: Any) -> Any:
