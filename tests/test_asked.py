@@ -3,16 +3,17 @@
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from glob import glob
 from pathlib import Path
 
 import dpath
 import psutil
 import pytest
-from dvc.fs import LocalFileSystem
-from dvc.utils.serialize import load_path
+from dvc.utils.serialize import YAMLFileCorruptedError, parse_yaml
 
 from iterlin_lab.config import read_yaml
 from iterlin_lab.dvc.asked import Asked
+from iterlin_lab.dvc.cut_off import HEAD
 from iterlin_lab.dvc.quick import look_up, parsed_once
 from iterlin_lab.runs.live import shown_live
 
@@ -121,23 +122,37 @@ def test_parameters_are_found_as_dvc_finds_them():
             look_up(config, absent, ".")
 
 
-def test_a_parameter_file_is_parsed_once_until_it_changes(tmp_path):
-    parsed, path, local = [], tmp_path / "params.yaml", LocalFileSystem()
+def test_files_are_parsed_as_dvc_parses_them():
+    quick = parsed_once(parse_yaml)
+    for path in map(Path, ("params.yaml", "dvc.yaml", "dvc.lock", *glob("reports/*/dvc.lock"))):
+        text = path.read_text()
+        for _ in range(2):
+            found = quick(text, str(path))
+            assert found == parse_yaml(text, str(path))
+            found.popitem()  # the caller's own
+    for text in (HEAD, "", "a: [1\n", f"{HEAD}  a:\n    cmd: [1\n"):
+        assert outcome(quick, text) == outcome(parse_yaml, text)
 
-    def load(path, fs):
-        parsed.append(path)
-        return load_path(path, fs)
 
-    quick = parsed_once(load)
-    path.write_text("scale: {seeds: [1, 2]}\n")
-    quick(str(path), local)["scale"]["seeds"].append(3)  # the caller's own
-    assert quick(str(path), local) == {"scale": {"seeds": [1, 2]}}
-    assert len(parsed) == 1
-    path.write_text("scale: {seeds: [1, 3]}\n")
-    assert quick(str(path), local) == {"scale": {"seeds": [1, 3]}}
-    path.unlink()
-    with pytest.raises(FileNotFoundError):
-        quick(str(path), local)
+def outcome(parse, text):
+    try:
+        return parse(text, "dvc.lock")
+    except YAMLFileCorruptedError as error:
+        return str(error)
+
+
+def test_a_text_and_an_entry_of_dvc_lock_are_parsed_once():
+    parsed = []
+
+    def parse(text, path):
+        parsed.append(text)
+        return parse_yaml(text, path)
+
+    quick = parsed_once(parse)
+    first, second, other = "  a:\n    cmd: 'true'\n", "  b:\n    cmd: 'true'\n", "  a:\n    cmd: 'false'\n"
+    for text in ("c: 1\n", HEAD + first, HEAD + first + second, "c: 1\n", HEAD + other + second):
+        quick(text, "dvc.lock")
+    assert parsed == ["c: 1\n", HEAD, first, second, other]
 
 
 def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):

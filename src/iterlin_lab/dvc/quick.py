@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import reduce
-from operator import getitem
+from operator import getitem, or_
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +16,11 @@ def make_quick() -> None:
     """Let the DVC of this process do so."""
     from dvc.dependency import param
     from dvc.dvcfile import Lockfile
+    from dvc.utils import strictyaml
+    from dvc.utils.serialize import _yaml
 
     param.dpath = SimpleNamespace(get=look_up)
-    param.load_path = parsed_once(param.load_path)
+    strictyaml.parse_yaml = _yaml.parse_yaml = parsed_once(_yaml.parse_yaml)
     Lockfile.dump_stages = _dumper(Lockfile.dump_stages)
 
 
@@ -36,18 +38,26 @@ def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
 
 
 def parsed_once(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """What DVC's `load_path` returns. That parses all of params.yaml anew for each stage."""
+    """What DVC's `parse_yaml` returns. It parses params.yaml for each stage, and `dvc.lock` whenever one ran.
+
+    Here every text is parsed once, and every entry of `dvc.lock`.
+    """
     known = {}
 
-    def load_path(path: str, fs: Any, **settings: Any) -> Any:
-        with fs.open(path, "rb") as file:
-            content = file.read()
-        if (path, content) not in known:
-            known.clear()
-            known[path, content] = usual(path, fs, **settings)
-        return deepcopy(known[path, content])
+    def parse(text: str, path: str) -> Any:
+        if text not in known:
+            known[text] = usual(text, path)
+        return deepcopy(known[text])
 
-    return load_path
+    def parse_yaml(text: str, path: str, typ: str = "safe") -> Any:
+        if typ != "safe":
+            return usual(text, path, typ)
+        stages = entries(text) if text.startswith(HEAD) else {}
+        if not stages:
+            return parse(text, path)
+        return parse(HEAD, path) | {"stages": reduce(or_, (parse(entry, path) for entry in stages.values()))}
+
+    return parse_yaml
 
 
 def _dumper(usual: Callable[..., None]) -> Callable[..., None]:
