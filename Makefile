@@ -56,8 +56,8 @@ ui: $(VENV)/installed
 	@mlflow server --host $(HOST) --port $(PORT) --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 CLONE = .cache/isa/$(ISA)
-older_processor = { [ -d $(CLONE) ] || git clone -q . $(CLONE); } && cd $(CLONE) && git checkout -q . && git pull -q && YES=1 \
-  PYTHONPATH=$(CURDIR)/$(CLONE)/src \
+older_processor = { [ -d $(CLONE) ] || git clone -q . $(CLONE); } && cd $(CLONE) && git fetch -q origin HEAD && \
+  git reset -q --hard FETCH_HEAD && YES=1 PYTHONPATH=$(CURDIR)/$(CLONE)/src \
   XLA_FLAGS=--xla_cpu_max_isa=$(ISA) OPENBLAS_CORETYPE=$(if $(filter SSE4_2,$(ISA)),Nehalem,Haswell)
 
 check-report: $(VENV)/installed

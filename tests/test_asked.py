@@ -14,6 +14,7 @@ from dvc.utils.serialize import YAMLFileCorruptedError, parse_yaml
 from iterlin_lab.config import read_yaml
 from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.cut_off import HEAD
+from iterlin_lab.dvc.jobs import _graph
 from iterlin_lab.dvc.quick import look_up, parsed_once
 from iterlin_lab.runs.live import shown_live
 
@@ -110,6 +111,12 @@ def test_what_shows_training_leaves_nothing_defunct(begun, monkeypatch):
         assert gone(process)
 
 
+def test_a_pipeline_that_dvc_cannot_draw_is_no_empty_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Asked() as dvc, pytest.raises(SystemExit, match="you are not inside of a DVC repository"):
+        _graph(dvc)
+
+
 def test_parameters_are_found_as_dvc_finds_them():
     config = read_yaml(Path("params.yaml"))
     stages = read_yaml(Path("dvc.yaml"))["stages"].values()
@@ -130,15 +137,16 @@ def test_files_are_parsed_as_dvc_parses_them():
             found = quick(text, str(path))
             assert found == parse_yaml(text, str(path))
             found.popitem()  # the caller's own
-    for text in (HEAD, "", "a: [1\n", f"{HEAD}  a:\n    cmd: [1\n"):
+    for text in (HEAD, "", "a: [1\n", f"{HEAD}  a:\n    cmd: 'true'\n  b:\n    cmd: [1\n"):
         assert outcome(quick, text) == outcome(parse_yaml, text)
 
 
 def outcome(parse, text):
+    """What was found, or what was wrong and in which line."""
     try:
         return parse(text, "dvc.lock")
     except YAMLFileCorruptedError as error:
-        return str(error)
+        return str(error), str(error.__cause__)
 
 
 def test_a_text_and_an_entry_of_dvc_lock_are_parsed_once():
@@ -152,7 +160,7 @@ def test_a_text_and_an_entry_of_dvc_lock_are_parsed_once():
     first, second, other = "  a:\n    cmd: 'true'\n", "  b:\n    cmd: 'true'\n", "  a:\n    cmd: 'false'\n"
     for text in ("c: 1\n", HEAD + first, HEAD + first + second, "c: 1\n", HEAD + other + second):
         quick(text, "dvc.lock")
-    assert parsed == ["c: 1\n", HEAD, first, second, other]
+    assert sorted(parsed) == sorted(["c: 1\n", HEAD, first, second, other])
 
 
 def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):

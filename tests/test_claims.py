@@ -10,7 +10,7 @@ from iterlin_lab.claims.evidence import Claim, Evidence, Family
 from iterlin_lab.claims.verdicts import VERDICTS, judge, judge_all
 from iterlin_lab.report.claims import claims_section
 from iterlin_lab.report.names import row_name
-from iterlin_lab.statistics import holm, p_above, p_below, runs_that_decide
+from iterlin_lab.statistics import exact_interval, holm, p_above, p_below, runs_that_decide
 from tests.whole import FAMILIES
 
 YES, NO, UNKNOWN, NONE = VERDICTS
@@ -132,6 +132,13 @@ def test_one_sided_p_values_are_those_of_scipy():
     _, expected = stats.ttest_1samp(values, 0.3, alternative="greater")
     assert p_above(values, 0.3) == pytest.approx(expected)
     assert p_above(values, 0.3) + p_below(values, 0.3) == pytest.approx(1)
+
+
+def test_exact_intervals_are_those_of_scipy():
+    for number in (1, 7, 20):
+        for count in range(number + 1):
+            expected = stats.binomtest(count, number).proportion_ci(0.95, method="exact")
+            assert exact_interval(count, number) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def test_missing_runs_of_one_claim_make_no_other_claim_easier():

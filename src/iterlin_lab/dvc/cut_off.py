@@ -18,9 +18,10 @@ from iterlin_lab.files import write_bytes
 LOCK_FILE = Path("dvc.lock")
 REPO_LOCK, LOCKS = Path(".dvc/tmp/lock"), Path(".dvc/tmp/rwlock")
 HEAD = "schema: '2.0'\nstages:\n"
+OUTS = "\n    outs:\n"  # the last part of an entry
 # The end of an entry: the last of its outs, which is a file or a folder.
 FILE, FOLDER = r"\w{32}\n      size: \d+\n", r"\w{32}\.dir\n      size: \d+\n      nfiles: \d+\n"
-END = re.compile(rf"\n    outs:\n(?:.*\n)*      md5: (?:{FILE}|{FOLDER})\Z")
+END = re.compile(rf"{OUTS}(?:.*\n)*      md5: (?:{FILE}|{FOLDER})\Z")
 
 
 def repair_files() -> None:

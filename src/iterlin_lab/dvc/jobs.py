@@ -65,10 +65,15 @@ def _first(dvc: Asked, stage: str, changed: set[str]) -> list[str]:
 
 
 def _graph(dvc: Asked) -> Reads:
-    """All stages, and what each of them reads from."""
-    drawn = dvc("dag", "--dot").output
-    reads = {stage: set() for stage in re.findall(r'^"([^"]+)";$', drawn, re.MULTILINE)}
-    for source, stage in re.findall(r'^"([^"]+)" -> "([^"]+)";$', drawn, re.MULTILINE):
+    """All stages, and what each of them reads from.
+
+    **Raises**: `SystemExit` with DVC's own words if it cannot tell.
+    """
+    drawn = dvc("dag", "--dot")
+    if drawn.returncode:
+        sys.exit(drawn.output.strip())
+    reads = {stage: set() for stage in re.findall(r'^"([^"]+)";$', drawn.output, re.MULTILINE)}
+    for source, stage in re.findall(r'^"([^"]+)" -> "([^"]+)";$', drawn.output, re.MULTILINE):
         reads[stage].add(source)
     return reads
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import reduce
-from operator import getitem, or_
+from operator import getitem
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,8 +40,10 @@ def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
 def parsed_once(usual: Callable[..., Any]) -> Callable[..., Any]:
     """What DVC's `parse_yaml` returns. It parses params.yaml for each stage, and `dvc.lock` whenever one ran.
 
-    Here every text is parsed once, and every entry of `dvc.lock`.
+    Here every text is parsed once, and every entry of `dvc.lock`. An error has its place in the whole text.
     """
+    from dvc.utils.serialize import YAMLFileCorruptedError
+
     known = {}
 
     def parse(text: str, path: str) -> Any:
@@ -52,10 +54,14 @@ def parsed_once(usual: Callable[..., Any]) -> Callable[..., Any]:
     def parse_yaml(text: str, path: str, typ: str = "safe") -> Any:
         if typ != "safe":
             return usual(text, path, typ)
-        stages = entries(text) if text.startswith(HEAD) else {}
-        if not stages:
+        found = entries(text) if text.startswith(HEAD) else {}
+        if not found:
             return parse(text, path)
-        return parse(HEAD, path) | {"stages": reduce(or_, (parse(entry, path) for entry in stages.values()))}
+        try:
+            stages = [parse(entry, path) for entry in found.values()]
+        except YAMLFileCorruptedError:
+            return usual(text, path)
+        return parse(HEAD, path) | {"stages": {name: stage for each in stages for name, stage in each.items()}}
 
     return parse_yaml
 

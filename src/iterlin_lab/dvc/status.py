@@ -11,10 +11,9 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from iterlin_lab.dvc.asked import Asked
-from iterlin_lab.dvc.cut_off import LOCK_FILE, REPO_LOCK, entries, joined
+from iterlin_lab.dvc.cut_off import LOCK_FILE, OUTS, REPO_LOCK, entries, joined
 
 PARAMS = Path("params.yaml")
-OUTS = "\n    outs:\n"
 
 
 def status(dvc: Asked) -> dict[str, list[Any]]:
