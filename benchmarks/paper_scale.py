@@ -17,7 +17,7 @@ from benchmarks import jax_steps as jx
 from benchmarks.__main__ import markdown, measured
 from benchmarks.pairs import HOISTED_FLOOR, LINEARISED_FLOOR, PLAIN_FLOOR, on
 from benchmarks.problems import CLASSES, LeNetProblem
-from iterlin import Every, Flow, Never, cross_entropy, sgd, train
+from iterlin import Dual, Every, Flow, Never, cross_entropy, sgd, train
 from iterlin._execution import Batched, Fixed
 from iterlin._records import Data
 from iterlin._start import initial_state, lazy_problem
@@ -26,10 +26,12 @@ from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.shared.initialise import initialise
 
 HEADER = ["what", "measured", "unit", "of the arithmetic's rate"]
+PARTS = ("speeds", "precisions", "together", "phase")
 PRECISIONS = ("float32", "tensorfloat32", "bfloat16")
 RATE, SHORT = 1e-5, 1e-3  # η of T fig. 4, and one with which few steps move the network
 UPDATES, PERIOD = 10, 5 * 10**6  # of E-AUG: T §4.1 says 8 to 12 updates
 NUM_TEST = 5000
+MEMORY = 8 * 2**30  # bytes for the Jacobian and the kernel of a dual
 
 Row = list[str]
 
@@ -44,6 +46,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1000, help="that a measurement takes")
     parser.add_argument("--seeds", type=int, nargs="*", default=[1, 4, 16, 64], help="that train in one program")
     parser.add_argument("--period", type=int, default=10**8, help="K of the phase that is integrated as a flow")
+    parser.add_argument("--dual", action="store_true", help="integrate that phase in its dual")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="which to measure (default: all)")
     args = parser.parse_args()
     mini = LeNetProblem(f"batch {args.batch}", args.batch, steps=args.steps)
     full = LeNetProblem(
@@ -53,13 +57,14 @@ def main() -> None:
     splits, origin = images(args.examples)
     data = splits["train"]
     print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}, {origin}\n")
-    rows = [
-        *speeds(mini, full),
-        *precisions(data, mini),
-        *together(data, mini, args.seeds),
-        *long_phase(splits, args.period),
-    ]
-    print(markdown(rows, HEADER))
+    measures = (
+        lambda: speeds(mini, full),
+        lambda: precisions(data, mini),
+        lambda: together(data, mini, args.seeds),
+        lambda: long_phase(splits, args.period, args.dual),
+    )
+    chosen = [measure() for part, measure in zip(PARTS, measures, strict=True) if part in args.parts]
+    print(markdown([row for rows in chosen for row in rows], HEADER))
 
 
 def images(num_examples: int) -> tuple[Data, str]:
@@ -69,7 +74,8 @@ def images(num_examples: int) -> tuple[Data, str]:
         from iterlin_lab.data.sets import DATA_SETS
 
         found = DATA_SETS["cifar10"].load()
-        x, y, origin = found.images[:number].astype(np.float32), found.labels[:number], "CIFAR-10"
+        drawn = np.random.default_rng(0).permutation(len(found.labels))[:number]  # classes may be sorted
+        x, y, origin = found.images[drawn].astype(np.float32), found.labels[drawn], "CIFAR-10"
     else:
         (x, y), origin = LeNetProblem("", number).data(), "random data"
     x, y = jnp.asarray((x - x.mean()) / x.std()), jnp.asarray(y, jnp.int32)
@@ -146,12 +152,14 @@ def _steps_together(data: tuple[jax.Array, jax.Array], problem: LeNetProblem, nu
     return run
 
 
-def long_phase(splits: Data, period: int) -> Iterator[Row]:
+def long_phase(splits: Data, period: int, dual: bool) -> Iterator[Row]:
     """One full-batch phase as gradient flow, with its compilation."""
     start = time.perf_counter()
     settings = {"loss": cross_entropy, "num_steps": period, "first_record": period}
-    result = train(_network(0), splits, solver=Flow(RATE), schedule=Every(period), **settings)
-    name, end = f"{len(splits['train'][0])} examples: one phase of K = {period:g} as a flow", result.records[-1]
+    solver = Dual(Flow(RATE), max_bytes=MEMORY) if dual else Flow(RATE)
+    result = train(_network(0), splits, solver=solver, schedule=Every(period), **settings)
+    form, end = " in its dual" * dual, result.records[-1]
+    name = f"{len(splits['train'][0])} examples: one phase of K = {period:g} as a flow{form}"
     yield [name, f"{time.perf_counter() - start:.4g}", "s", ""]
     yield [f"{name}, to step {end['step']:g}, {result.outcome.name}", f"{end['evaluations']:g}", "evaluations", ""]
     yield [f"{name}: estimated error", f"{result.report['error_estimate']:.2g}", "of the path", ""]
