@@ -225,6 +225,8 @@ def test_the_claims_of_batches(full, mini, gap, outcome, expected):
     assert verdicts("E-BATCH", runs) == expected
     runs.loc[runs["method"] == "full", "network_train_loss"] = 0.03
     assert verdicts("E-BATCH", runs) == [NONE, *expected[1:]]
+    reason = judge(FAMILIES["E-BATCH"].claims, runs)[0]["evidence"]
+    assert ("runs have not converged: raise batches.num_steps" in reason) == (outcome != "diverged")
 
 
 @pytest.mark.parametrize(

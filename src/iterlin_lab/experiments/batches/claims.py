@@ -18,6 +18,8 @@ CURVES, POINT = 0.05, 0.01
 
 def _as_gradient_descent(runs: pd.DataFrame, margin: float, way: str) -> Evidence | str | None:
     own = runs[(runs["method"] == way) & np.isfinite(runs["K"])]
+    if any_diverged(own):
+        return None
     short = own[own["network_train_loss"] > own["fit_loss"]]
     if len(short):
         return f"{len(short)} of {len(own)} runs have not converged: raise batches.num_steps"
