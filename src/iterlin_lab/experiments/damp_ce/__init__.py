@@ -12,7 +12,8 @@ EXPERIMENT = Experiment(
     argument="damping",
     differs=(
         "T solves damped problems with Adam, and lists no λ. The same λ weighs more or less against the loss of other "
-        "images, so that trends can be compared, and single λ cannot."
+        "images, so that trends can be compared, and single λ cannot. The rounding of another processor moves single "
+        "runs without damping by up to two points on digits."
     ),
     check=check,
     label="E-DAMPCE, λ = {}",

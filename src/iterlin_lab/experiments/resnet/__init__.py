@@ -20,7 +20,8 @@ EXPERIMENT = Experiment(
     argument="divergence",
     differs=(
         "T's ResNet-18 is wider and deeper, and has its η for CIFAR-10. Which η is stable depends on the sharpness, "
-        "and how BatchNorm and the expansion get on depends on the size of a batch."
+        "and how BatchNorm and the expansion get on depends on the size of a batch. At the edge of stability the "
+        "rounding of another processor decides how a single run of the grid ends: its claims are about most draws."
     ),
     check=check,
     label="E-RESNET, {}",
