@@ -31,7 +31,7 @@ PRECISIONS = ("float32", "tensorfloat32", "bfloat16")
 RATE, SHORT = 1e-5, 1e-3  # η of T fig. 4, and one with which few steps move the network
 UPDATES, PERIOD = 10, 5 * 10**6  # of E-AUG: T §4.1 says 8 to 12 updates
 NUM_TEST = 5000
-MEMORY = 8 * 2**30  # bytes for the Jacobian and the kernel of a dual
+MEMORY = 16 * 2**30  # bytes for the Jacobian and the kernel of a dual
 
 Row = list[str]
 
