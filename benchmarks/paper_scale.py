@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="*", default=[1, 4, 16, 64], help="that train in one program")
     parser.add_argument("--period", type=int, default=10**8, help="K of the phase that is integrated as a flow")
     parser.add_argument("--dual", action="store_true", help="integrate that phase in its dual")
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="which to measure (default: all)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="which to measure (default: all)")
     args = parser.parse_args()
     mini = LeNetProblem(f"batch {args.batch}", args.batch, steps=args.steps)
     full = LeNetProblem(

@@ -1,5 +1,6 @@
 """A real SLURM of two nodes on this machine."""
 
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -46,11 +47,16 @@ class Site:
             if job.endswith("BeginTime"):
                 self("scontrol", "update", f"JobId={job.split()[0]}", "StartTime=now")
 
-    def running(self, seconds: float) -> tuple[str, str]:
-        """A job that has run for so long, and its node."""
-        while True:
-            for job in self.wait_for("R"):
-                time.sleep(seconds)
-                if job in self.wait_for("R"):
-                    number, node = job.split()
-                    return number, node
+    def warn(self, job: str) -> None:
+        """As SLURM does before the time is up; where the job is requeued, `scancel` itself never ends."""
+        self("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)
+
+    def begun(self, job: str, times: int = 0) -> list[str]:
+        """The nodes on which a task has begun, by its log, once it has more often than so many times; without these."""
+
+        def nodes() -> list[str]:
+            folder, number = self("squeue", "-h", "-r", "-j", job, "-o", "%k %K").split()
+            log = Path(folder) / f"{number}.log"
+            return re.findall(r" on (n[12])$", log.read_text(), re.MULTILINE) if log.exists() else []
+
+        return until(lambda: self.wait_for("R") and nodes()[times:])

@@ -21,6 +21,7 @@ SWEEP = '{solver: {name: gradient_descent}, num_steps: 300, first_record: 1, per
 WIDE = ("tgn_baseline", "mnist", "quadratic")
 CHECKPOINTS = ".cache/training/*/progress-*/checkpoint"
 ADDRESS = "env JAX_COORDINATOR_ADDRESS=127.0.0.1:{}"  # these nodes have no names in the network
+SOME = 4  # seconds, for steps and their checkpoints
 LONG = (
     '{solver: {name: gradient_descent}, num_steps: 50000, first_record: 1, periods: ["1", "10", "inf"], num_seeds: 2}'
 )
@@ -127,7 +128,7 @@ def test_runs_on_two_nodes_are_kept_once_and_go_on(site, ready, alone, tmp_path)
     clone.run("iterlin", "submit", "tgn_baseline", **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
     until(lambda: [*clone.folder.glob(CHECKPOINTS)])
     (job,) = (line.split()[0] for line in site.wait_for("R"))
-    site("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)  # as SLURM before the time is up
+    site.warn(job)
     site.wait_for("")
     kept = {path.name for path in (clone.folder / ".cache/runs").iterdir()}
     assert len(kept) == 2
@@ -169,7 +170,7 @@ def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(si
     jobs = site("squeue", "-h", "-r", "-o", "%k %K").splitlines()
     tasks = [read(Path(folder))[1][int(number)] for folder, number in map(str.split, jobs)]
     assert len(tasks) == len(set(tasks)) == 4  # with truncated Gauss–Newton, which E-SWEEP reads
-    site.running(seconds=3)
+    site.begun(site.wait_for("R")[0].split()[0])
     site("scancel", "--name=iterlin-smoke")
     site.wait_for("")
     said = clone.run("iterlin", "cells", **site.env).stdout
@@ -181,36 +182,24 @@ def test_a_head_that_is_killed_is_asked_again_and_nothing_is_with_slurm_twice(si
 def test_what_ends_before_its_time_goes_on(site, ready, alone, tmp_path):
     clone = long(ready, tmp_path / "clone")
     (clone.folder / "cluster.yaml").write_text("memory: 1500M\npartition: plain\n")
-
-    def warned(node: str) -> None:
-        site("timeout", "3", "scancel", "--batch", "--signal=USR1", job, check=False)  # as SLURM before the time is up
-
-    def dead(node: str) -> None:
-        subprocess.run([SLURM, "die", site.folder, node], check=True)
-        begun_since(times)  # on the other node: back at once, this one would be told that the job is to be killed
-        subprocess.run([SLURM, "node", site.folder, node], check=True)
-
-    def displaced(node: str) -> None:
-        site("sbatch", "--partition=urgent", f"--nodelist={node}", "--output=/dev/null", "--wrap=sleep 1")
-
-    def begun() -> list[str]:
-        """The nodes on which the job has begun."""
-        folder, number = site("squeue", "-h", "-r", "-j", job, "-o", "%k %K").split()
-        log = Path(folder) / f"{number}.log"
-        return re.findall(r" on (n[12])$", log.read_text(), re.MULTILINE) if log.exists() else []
-
-    def begun_since(times: int) -> list[str]:
-        return until(lambda: site.wait_for("R") and begun()[times:])
-
     clone.run("iterlin", "submit", "k_sweep", **site.env, ITERLIN_CHECKPOINT_SECONDS="1")
-    job, _ = site.wait_for("R")[0].split()
-    times = 0
-    for end in (warned, dead, displaced):
-        (node,) = begun_since(times)
-        times += 1
-        time.sleep(4)  # some steps and their checkpoints
-        end(node)
-    assert begun_since(times)
+    job, node = site.wait_for("R")[0].split()
+    assert site.begun(job) == [node]
+    time.sleep(SOME)
+    site.warn(job)
+    (node,) = site.begun(job, 1)
+    time.sleep(SOME)
+    subprocess.run([SLURM, "die", site.folder, node], check=True)
+    (other,) = site.begun(job, 2)
+    assert other != node
+    subprocess.run(
+        [SLURM, "node", site.folder, node], check=True
+    )  # where SLURM would kill the job if it were back there
+    time.sleep(SOME)
+    site(
+        "sbatch", "--partition=urgent", f"--nodelist={other}", "--output=/dev/null", "--wrap=sleep 1"
+    )  # takes its place
+    assert site.begun(job, 3)
     site.wait_for("")
     assert clone.bytes_below("results/smoke/k_sweep") == {}
     clone.run("iterlin", "repro", "k_sweep")
@@ -237,7 +226,7 @@ def test_nodes_that_share_nothing_but_a_remote_of_dvc_train_the_very_bytes(site,
     clone.folder.rename(away := tmp_path / "away")  # no job can see it
     (job,) = until(lambda: [line.split()[0] for line in site.wait_for("R") if line.endswith("n[1-2]")])
     until(lambda: [*nodes.glob(f"*/{CHECKPOINTS}")])
-    site("timeout", "5", "scancel", "--batch", "--signal=USR1", job, check=False)
+    site.warn(job)
     until(lambda: [*remote.glob("iterlin/training/*/*/progress-*/checkpoint")])
     site.wait_for("")
     assert not [*nodes.glob("*/src")]  # each process has removed its clone

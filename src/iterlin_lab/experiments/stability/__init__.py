@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     differs=(
         "W saw single runs at two η. An η is stable or not by its product with the sharpness λ_max, which the start, "
         "the images and the loss decide: W's numbers mean something else on other networks. At the edge of stability "
-        "the rounding of another processor decides how a single run ends: claims are about most draws."
+        "the rounding of another processor decides how a single run ends: claims on divergence are about most draws."
     ),
     check=check,
     cost=cost,
