@@ -50,7 +50,7 @@ def results(folder, scale, outcome="fitted"):
         for period in (*scale.data_scaling.periods, "control"):
             network, proxy = (other(n), 0.9) if period != "inf" else (0.9, lazy(n))
             rows = [
-                {"run": run, "outcome": outcome, "steps": 10 * n}
+                {"run": run, "outcome": outcome, "steps": 10 * n, "network_train_loss": 0.01}
                 | {f"network_{stopped}_stopped": 1 - share * network for stopped in ("validation", "test")}
                 | {f"proxy_{stopped}_stopped": 1 - share * proxy for stopped in ("validation", "test")}
                 for run, share in enumerate((1, 0.5))

@@ -6,6 +6,7 @@ from scipy import stats
 from iterlin_lab.dvc.compare import differences, p_values
 from iterlin_lab.files import whole_folder
 from iterlin_lab.report.names import label, period_text, row_name
+from iterlin_lab.report.tables import training_losses
 from iterlin_lab.tables import ACCURACIES, by_period, mean_curves, read_cells, summarise
 from iterlin_lab.tables.cells import write
 from iterlin_lab.tables.summaries import interval
@@ -122,3 +123,17 @@ def test_p_values_are_compared_by_their_distance_from_the_level():
         "A, p_for: 0.04 committed, 0.042 recomputed",
         "B, p_against: 0.9 committed, 0.81 recomputed",
     ]
+
+
+def test_how_far_runs_have_trained_is_said_of_all_but_lazy_ones():
+    rows = [
+        ("gradient", 1.0, 0.1),
+        ("gradient", 1.0, 0.2),
+        ("gradient", 1.0, 0.4),
+        ("gradient", np.inf, 9.0),
+        ("TGN", np.nan, 3e-6),
+    ]
+    runs = pd.DataFrame(rows, columns=["method", "K", "network_train_loss"])
+    diverged = pd.DataFrame({"method": ["gradient"], "K": [10.0], "network_train_loss": [np.nan]})
+    table = pd.DataFrame({"method": ["TGN", *3 * ["gradient"]], "K": [np.nan, 10.0, np.inf, 1.0]})
+    assert training_losses(table, pd.concat([runs, diverged]), ["method", "K"]) == ["3.0e-06", "–", "–", "2.0e-01"]

@@ -70,7 +70,14 @@ def runs(lazy=-0.08, lazy_slope=0.03, large=-0.03, large_slope=0.0, exponent=-1.
             if np.isinf(K):
                 read = {"network_validation_stopped": 0.1, "proxy_validation_stopped": accuracy}
             ended = "step_limit" if np.isinf(K) else outcome
-            own = {"channels": channels, "K": K, "run": range(number), "outcome": ended, "feature_updates": 3}
+            own = {
+                "channels": channels,
+                "K": K,
+                "run": range(number),
+                "outcome": ended,
+                "feature_updates": 3,
+                "network_train_loss": 0.01,
+            }
             moved = np.isfinite(K) * 0.01 * 2 ** (exponent * doublings + draw.normal(0, 0.2, number))
             rows.append(pd.DataFrame({**own, **read, "kernel_distance": moved}))
     return pd.concat(rows, ignore_index=True)

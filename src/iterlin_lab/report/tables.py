@@ -1,5 +1,6 @@
 """Tables of the report, in Markdown."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -28,6 +29,17 @@ def outcome_columns(table: pd.DataFrame) -> dict[str, pd.Series]:
     """How the runs of every cell ended."""
     names = {"runs": "runs", "fitted": "fitted", "step limit": "step_limit", "diverged": "diverged"}
     return {title: table[name] for title, name in names.items()}
+
+
+def training_losses(table: pd.DataFrame, runs: pd.DataFrame, by: list[str]) -> list[str]:
+    """The median of the network's training loss at the end of every row's runs; a dash for K = ∞, which trains none.
+
+    Runs that stop once they fit need not have trained as far for every K: this says how far.
+    """
+    medians = runs.groupby(by, dropna=False)["network_train_loss"].median().reset_index()
+    found = table[by].merge(medians, on=by, how="left")
+    pairs = zip(found["K"], found["network_train_loss"], strict=True)
+    return ["–" if math.isinf(K) or pd.isna(loss) else f"{loss:.1e}" for K, loss in pairs]
 
 
 def diverging_columns(table: pd.DataFrame) -> dict[str, list[str]]:

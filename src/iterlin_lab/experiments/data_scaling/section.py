@@ -10,7 +10,7 @@ from iterlin_lab.experiments.data_scaling.settings import Scope
 from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import named, period_text
 from iterlin_lab.report.setting import caveat
-from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, training_losses
 
 
 def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
@@ -59,6 +59,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
             "K": _names(table),
             **outcome_columns(table),
             "steps": table["median_steps"].map("{:g}".format),
+            "training loss": training_losses(table, tables["data_scaling_runs"], ["method", "n", "K"]),
             "validation-stopped": percent(table, "accuracy"),
             "difference from K = 1": percent(table, "difference"),
             "test-stopped": percent(table, "test_stopped"),
@@ -83,8 +84,9 @@ parts of its larger ones.
 
 Test accuracies are in percent, with 95 % t-intervals, and of the model that was trained: the linear proxy for K = ∞,
 else the network. *Validation-stopped*, from which differences are taken run by run, is read at the record with the best
-validation accuracy; *test-stopped* is the papers' "optimal early stopping" and flatters. Steps are medians. K = ∞ is
-not expected to fit: the network, which decides that, is not what is trained.
+validation accuracy; *test-stopped* is the papers' "optimal early stopping" and flatters. Steps, and the network's
+training loss at the end, are medians. K = ∞ is not expected to fit: the network, which decides that, is not what is
+trained.
 
 {markdown_table(rows)}
 

@@ -10,7 +10,7 @@ from iterlin_lab.experiments.k_sweep.settings import Scope
 from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import label, named, period_text
 from iterlin_lab.report.setting import caveat
-from iterlin_lab.report.tables import markdown_table, outcome_columns, percent
+from iterlin_lab.report.tables import markdown_table, outcome_columns, percent, training_losses
 
 HERO = """![Test accuracy against steps for every K](figures/k_sweep_curves.svg)
 
@@ -21,7 +21,7 @@ which is truncated Gauss–Newton, are its solver's.*"""
 
 def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
     """The table, and the figures with the error of the flow that they rest on, if it was measured."""
-    return "\n\n".join([sweep(scale, tables["k_sweep"]), figures(scale, tables)])
+    return "\n\n".join([sweep(scale, tables["k_sweep"], tables["k_sweep_runs"]), figures(scale, tables)])
 
 
 def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
@@ -83,7 +83,7 @@ def training(scale: Scope, regime: dict) -> str:
     return f", {sweep.solver.described(regime['learning_rate'])}, up to {sweep.num_steps:g} steps"
 
 
-def sweep(scale: Scope, table: pd.DataFrame) -> str:
+def sweep(scale: Scope, table: pd.DataFrame, runs: pd.DataFrame) -> str:
     """How the runs of every K ended, and their accuracies."""
     rows = pd.DataFrame(
         {
@@ -92,6 +92,7 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
             "steps": table["median_steps"].map("{:g}".format),
             "updates": table["median_feature_updates"].map("{:g}".format),
             "evaluations": table["median_evaluations"].map("{:g}".format),
+            "training loss": training_losses(table, runs, ["method", "K"]),
             "validation-stopped": percent(table, "network_validation_stopped"),
             "difference from K = 1": percent(table, "difference"),
             "test-stopped": percent(table, "network_test_stopped"),
@@ -114,8 +115,8 @@ def sweep(scale: Scope, table: pd.DataFrame) -> str:
         )
     return f"""## E-SWEEP: accuracy against the period K
 
-Test accuracy in percent: mean over runs and 95 % t-interval. Steps, feature updates and evaluations of
-the gradient are medians.
+Test accuracy in percent: mean over runs and 95 % t-interval. Steps, feature updates, evaluations of
+the gradient and the network's training loss at the end are medians.
 *Validation-stopped* is read at the record with the best validation accuracy. *Test-stopped* is the papers' "optimal
 early stopping": chosen on the test data, so it flatters. Accuracies are the network's, except in the last
 column, which is the linear proxy's: for K = ∞ the proxy is the model that was trained. The difference is of

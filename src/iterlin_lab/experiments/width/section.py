@@ -10,7 +10,7 @@ from iterlin_lab.experiments.width.settings import Scope
 from iterlin_lab.report.answer import Answer, Claims, sentence
 from iterlin_lab.report.names import period_text
 from iterlin_lab.report.setting import caveat
-from iterlin_lab.report.tables import interval_texts, markdown_table, outcome_columns, percent
+from iterlin_lab.report.tables import interval_texts, markdown_table, outcome_columns, percent, training_losses
 
 
 def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> Answer:
@@ -65,6 +65,7 @@ def section(scale: Scope, tables: Mapping[str, pd.DataFrame]) -> str:
             "K": table["K"].map(period_text),
             **outcome_columns(table),
             "updates": table["median_feature_updates"].map("{:g}".format),
+            "training loss": training_losses(table, tables["width_runs"], ["channels", "K"]),
             "accuracy": percent(table, "accuracy"),
             "difference from K = 1": percent(table, "difference"),
             "kernel distance": interval_texts(table, "kernel_distance", "{:.3g}"),
@@ -80,7 +81,8 @@ initialisation. Run i has the same data at all widths, and the same initial netw
 
 Accuracies are on test data, in percent, stopped on validation data: the network's, and for K = ∞ the proxy's. The
 kernel distance is 1 − cosine between the NTK at the end and at initialisation, traced over the outputs, on
-{own.num_examples} training inputs; its means are geometric. Means over runs, with 95 % t-intervals.
+{own.num_examples} training inputs; its means are geometric. Means over runs, with 95 % t-intervals; feature updates,
+and the network's training loss at the end, are medians.
 
 {markdown_table(rows)}
 
