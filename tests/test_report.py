@@ -77,15 +77,20 @@ def test_a_sentence_may_have_words_of_its_own_for_a_claim_that_holds():
     assert said == f"So it is ([E-1](#claims): **{YES}**)."
 
 
+@pytest.mark.parametrize("loss", [0.003, 0.001])
 @pytest.mark.parametrize("verdict", VERDICTS)
-def test_the_answer_follows_the_verdicts(verdict):
-    """Whatever they are, and whether or not the table has the K that the claims are on."""
+def test_the_answer_follows_the_verdicts(verdict, loss):
+    """Whatever they are, and whether or not the table has the K that the claims are on.
+
+    Where another K has trained further than K = 1 that is the first caveat; lazy training trains no network.
+    """
     scale = scopes("k_sweep")["laptop"]
     claims = {f"E-SWEEP-{number}": claim(verdict) for number in (1, 3, 6)}
     columns = {"runs": 20, "fitted": [20, 19, 0], "median_feature_updates": [900, 99, 0]}
     means = {"network_validation_stopped_mean": [0.84, 0.83, 0.1], "proxy_validation_stopped_mean": [0.5, 0.5, 0.72]}
     table = pd.DataFrame({"K": [1, 1e4, np.inf]} | columns | means)
-    (answer,) = EXPERIMENTS["k_sweep"].answer(scale, {"k_sweep": table}, claims)
+    runs = pd.DataFrame({"K": [1, 1e4, np.inf], "network_train_loss": [0.02, loss, 3e-6]})
+    (answer,) = EXPERIMENTS["k_sweep"].answer(scale, {"k_sweep": table, "k_sweep_runs": runs}, claims)
     assert len(answer.sentences) == 3
     assert all(f"**{verdict}**" in text for text in answer.sentences)
     open_ones = [text for text in answer.sentences if text.startswith("These runs")]
@@ -94,14 +99,17 @@ def test_the_answer_follows_the_verdicts(verdict):
     assert "72.0 % after 0 feature updates with K = ∞, 84.0 % with K = 1" in answer.sentences[2]
     assert "%" not in answer.sentences[1]
     assert "not CIFAR-10" in answer.caveat
+    warned = answer.caveat.startswith("K = 1 trains to a loss of 2.0e-02, and K = 10⁴ to 1.0e-03. What lies")
+    assert warned == (loss == 0.001)
 
 
 def test_supported_and_contradicted_answers_are_opposites():
     scale, table = scopes("k_sweep")["laptop"], pd.DataFrame({"K": [], "runs": [], "fitted": []})
+    runs = pd.DataFrame({"K": [], "network_train_loss": []})
     said = {}
     for verdict in (YES, NO):
         claims = {f"E-SWEEP-{number}": claim(verdict) for number in (1, 3, 6)}
-        (answer,) = EXPERIMENTS["k_sweep"].answer(scale, {"k_sweep": table}, claims)
+        (answer,) = EXPERIMENTS["k_sweep"].answer(scale, {"k_sweep": table, "k_sweep_runs": runs}, claims)
         said[verdict] = [text.split(" (E")[0].split(" ([")[0] for text in answer.sentences]
     assert not set(said[YES]) & set(said[NO])
     assert "within a point" in said[YES][0]

@@ -102,8 +102,9 @@ def test_what_cannot_be_compared_is_not_judged():
 
 
 def test_the_answer_names_the_ends_of_the_width():
-    found = {"width": _summary(compared(runs(lazy_slope=-0.03)))}
-    claims = {row["id"]: row for row in judge(CLAIMS, compared(runs(lazy_slope=-0.03)))}
+    own = compared(runs(lazy_slope=-0.03))
+    found = {"width": _summary(own), "width_runs": own}
+    claims = {row["id"]: row for row in judge(CLAIMS, own)}
     moved, lazy, large = answer(PRESETS["smoke"], found, claims).sentences
     assert re.search(
         r"less its tangent kernel moves .* \(kernel distance 0.01 with 8 channels, .* with 32 channels; \[", moved

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
+from iterlin_lab.report.names import named
 from iterlin_lab.settings.shared import Shared
 
 SOURCE_DATA = "cifar10"  # T fig. 3
@@ -15,11 +17,27 @@ def in_one_line(scale: Shared, data: dict) -> str:
     return f"{scale.data.num_train} training examples of `{data['name']}` of {size} pixels, and a `{scale.net.name}`"
 
 
-def caveat(scale: Shared) -> str:
-    """Where this setting is farthest from that of T fig. 3."""
+def caveat(scale: Shared, runs: pd.DataFrame | None = None) -> str:
+    """Whether its `runs` trained less far with K = 1, and where this setting is farthest from that of T fig. 3."""
+    return " ".join(filter(None, ("" if runs is None else _trained_as_far(runs), _other_setting(scale))))
+
+
+def _trained_as_far(runs: pd.DataFrame) -> str:
+    """Nothing, if no finite K ends at less than a tenth of the training loss of K = 1."""
+    losses = runs.groupby("K")["network_train_loss"].median()
+    losses = losses[np.isfinite(losses.index)].dropna()
+    if 1 not in losses.index or losses[1] <= 10 * losses.min():
+        return ""
+    return (
+        f"K = 1 trains to a loss of {losses[1]:.1e}, and {named(K=losses.idxmin())} to {losses.min():.1e}. What lies "
+        "between them may be time, and not features ([time](../../docs/validity.md#time))."
+    )
+
+
+def _other_setting(scale: Shared) -> str:
     if scale.data.name != SOURCE_DATA:
         return (
-            f"these are `{scale.data.name}`, and not CIFAR-10, on which T trains. A verdict here holds in this setting "
+            f"These are `{scale.data.name}`, and not CIFAR-10, on which T trains. A verdict here holds in this setting "
             "and does not say what CIFAR-10 would give."
         )
     if scale.training.batch_size is None:

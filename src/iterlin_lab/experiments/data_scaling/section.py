@@ -40,7 +40,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             holds=f"With {largest} training examples the test accuracy with K = 10⁸ is below that with K = 1",
         ),
     ]
-    return Answer(sentences, "", caveat(scale))
+    return Answer(sentences, "", caveat(scale, tables["data_scaling_runs"]))
 
 
 def _laws(slopes: pd.DataFrame, K: float) -> str:

@@ -62,7 +62,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             "with K = 1",
         ),
     ]
-    return Answer(sentences, HERO, caveat(scale))
+    return Answer(sentences, HERO, caveat(scale, tables["k_sweep_runs"]))
 
 
 def _against(table: pd.DataFrame, K: float, column: str) -> str:

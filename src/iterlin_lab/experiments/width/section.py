@@ -42,7 +42,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
             holds="What K = 10⁸ changes against K = 1 is the same at all widths, to a point per doubling",
         ),
     ]
-    return Answer(sentences, "", caveat(scale))
+    return Answer(sentences, "", caveat(scale, tables["width_runs"]))
 
 
 def _points(value: float) -> str:
