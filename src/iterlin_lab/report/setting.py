@@ -24,12 +24,13 @@ def caveat(scale: Shared, runs: pd.DataFrame | None = None) -> str:
 
 def _trained_as_far(runs: pd.DataFrame) -> str:
     """Nothing, if no finite K ends at less than a tenth of the training loss of K = 1."""
-    losses = runs.groupby("K")["network_train_loss"].median()
-    losses = losses[np.isfinite(losses.index)].dropna()
-    if 1 not in losses.index or losses[1] <= 10 * losses.min():
+    medians = runs.groupby("K")["network_train_loss"].median().dropna()
+    losses = {K: loss for K, loss in zip(medians.index.map(float), medians, strict=True) if np.isfinite(K)}
+    furthest = min(losses, key=losses.__getitem__, default=1)
+    if 1 not in losses or losses[1] <= 10 * losses[furthest]:
         return ""
     return (
-        f"K = 1 trains to a loss of {losses[1]:.1e}, and {named(K=losses.idxmin())} to {losses.min():.1e}. What lies "
+        f"K = 1 trains to a loss of {losses[1]:.1e}, and {named(K=furthest)} to {losses[furthest]:.1e}. What lies "
         "between them may be time, and not features ([time](../../docs/validity.md#time))."
     )
 
