@@ -185,3 +185,16 @@ def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):
             locks.append((folder / "dvc.lock").read_text())
     assert locks[:4] == locks[4:]
     assert len(set(locks)) == 3
+
+
+def test_dvc_reads_what_it_wrote_of_parameters_that_share_a_value(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text("scale: {data: &data {name: mnist}, mnist: {data: *data}}\n")
+    Path("dvc.yaml").write_text(PIPELINE)
+    Path("source").write_text("1")
+    for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
+        subprocess.run(command, check=True)
+    with Asked() as dvc:
+        assert dvc("repro", "-q").returncode == 0
+    assert Path("dvc.lock").read_text().count("name: mnist") > 1
+    subprocess.run(["dvc", "status", "-q"], check=True)

@@ -1,5 +1,6 @@
 """What DVC does before and after every stage, in less time and with the same outcome."""
 
+import json
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import reduce
@@ -78,6 +79,7 @@ def _dumper(usual: Callable[..., None]) -> Callable[..., None]:
             usual(lock, stages, **settings)
             return
         new = {name: entry for stage in stages for name, entry in to_lockfile(stage, **settings).items()}
+        new = json.loads(json.dumps(new))  # no value is shared: two entries with an anchor of one name are no YAML
         written = joined(entries(text) | entries(dumps_yaml({"stages": new})))
         if new and written != text:
             write_text(path, written)
