@@ -163,18 +163,21 @@ def test_a_text_and_an_entry_of_dvc_lock_are_parsed_once():
     assert sorted(parsed) == sorted(["c: 1\n", HEAD, first, second, other])
 
 
+def write_project(params):
+    """`PIPELINE` with these parameters, in the folder where it is called."""
+    Path("params.yaml").write_text(params)
+    Path("dvc.yaml").write_text(PIPELINE)
+    for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
+        subprocess.run(command, check=True)
+
+
 def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):
     locks = []
     for name in ("usual", "quick"):
         folder = tmp_path / name
         folder.mkdir()
         monkeypatch.chdir(folder)
-        (folder / "params.yaml").write_text(
-            "scale: {name: 'a: b', η: 1.0e-05, seeds: [1, 2], text: \"x\\ny\", none: null}\n"
-        )
-        (folder / "dvc.yaml").write_text(PIPELINE)
-        for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
-            subprocess.run(command, check=True)
+        write_project("scale: {name: 'a: b', η: 1.0e-05, seeds: [1, 2], text: \"x\\ny\", none: null}\n")
         for source in ("1", "2", "2", "3"):
             (folder / "source").write_text(source)
             if name == "usual":
@@ -189,11 +192,8 @@ def test_dvc_lock_is_written_as_dvc_writes_it(tmp_path, monkeypatch):
 
 def test_dvc_reads_what_it_wrote_of_parameters_that_share_a_value(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("params.yaml").write_text("scale: {data: &data {name: mnist}, mnist: {data: *data}}\n")
-    Path("dvc.yaml").write_text(PIPELINE)
+    write_project("scale: {data: &data {name: mnist}, mnist: {data: *data}}\n")
     Path("source").write_text("1")
-    for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
-        subprocess.run(command, check=True)
     with Asked() as dvc:
         assert dvc("repro", "-q").returncode == 0
     assert Path("dvc.lock").read_text().count("name: mnist") > 1

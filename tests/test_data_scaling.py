@@ -119,6 +119,7 @@ def test_figure_and_section(made, outcome):
     plt.close(figure)
     text = section(PRESETS["smoke"], found)
     assert "| 1 (control) |" in text
+    assert text.count("1.0e-02") == 9  # every n with K = 1, another K and the control
     assert "-0.500 ± 0.000" in text
     assert "K = ∞ has the η and the steps of the control" in text
     for preset in ("laptop", "paper"):

@@ -127,5 +127,6 @@ def test_from_results_to_tables_the_figure_and_the_section(tmp_path, monkeypatch
     plt.close(figure)
     text = section(scale, found)
     assert "both convolutions have 2 and 4 channels" in text
+    assert text.count("1.0e-02") == 2 * len(CHANNELS)  # with K = 1 and another finite K
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if "| " in line]
     assert [[row[1], row[-2]] for row in rows if row[2] == "∞"] == [[str(channels), "–"] for channels in CHANNELS]

@@ -19,11 +19,12 @@ def in_one_line(scale: Shared, data: dict) -> str:
 
 def caveat(scale: Shared, runs: pd.DataFrame | None = None) -> str:
     """Whether its `runs` trained less far with K = 1, and where this setting is farthest from that of T fig. 3."""
-    return " ".join(filter(None, ("" if runs is None else _trained_as_far(runs), _other_setting(scale))))
+    time = "" if runs is None else _trained_less_far(runs)
+    return f"{time} {_other_setting(scale)}".strip()
 
 
-def _trained_as_far(runs: pd.DataFrame) -> str:
-    """Nothing, if no finite K ends at less than a tenth of the training loss of K = 1."""
+def _trained_less_far(runs: pd.DataFrame) -> str:
+    """Nothing, unless a finite K ends at less than a tenth of the training loss of K = 1."""
     medians = runs.groupby("K")["network_train_loss"].median().dropna()
     losses = {K: loss for K, loss in zip(medians.index.map(float), medians, strict=True) if np.isfinite(K)}
     furthest = min(losses, key=losses.__getitem__, default=1)
