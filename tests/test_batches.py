@@ -21,6 +21,11 @@ def test_a_phase_keeps_what_fits_the_budget():
     wide = mlp(jax.random.key(0))
     assert lazy_problem(wide, data, loss=cross_entropy)[0].batches == _batches.FullBatch(True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iterlin._start.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
+        patch.setattr("iterlin._batches.HOIST_BYTES", 1000 * 8 * 7)  # less than two hidden layers of 7 take
         assert lazy_problem(wide, data, loss=cross_entropy)[0].batches == _batches.FullBatch(False)
         assert lazy_problem(wide, data, loss=cross_entropy, hoist=True)[0].batches == _batches.FullBatch(True)
+
+
+def test_a_device_s_own_memory_raises_the_budget():
+    assert _batches.hoist_bytes() == _batches.hoist_bytes(2**33) == _batches.HOIST_BYTES == 2**31
+    assert _batches.hoist_bytes(2**37) == 2**34

@@ -14,11 +14,19 @@ from iterlin._devices import spread_here
 from iterlin._expanded import Expanded
 from iterlin._linearise import Forward, Linearised, Network, recomputed, stateless
 
-HOIST_BYTES = 2 * 2**30  # of what a phase keeps: more is computed again by every step
+HOIST_BYTES = 2 * 2**30  # of what a phase keeps at least: more is computed again by every step
+HOIST_SHARE = 8  # or so much of a device's own memory; what a step computes from it takes some five times as much
 
 # A key and a batch of inputs ↦ as many inputs, changed at random.
 Augment = Callable[[Array, PyTree[Array]], PyTree[Array]]
 Chosen = tuple[PyTree[Array], PyTree[Array], Array | None]  # x and y of a batch, and the epoch's order
+
+
+def hoist_bytes(memory: int | None = None) -> int:
+    """What a phase may keep on a device with so many bytes of memory; by default on the one where jax computes."""
+    if memory is None:
+        memory = (jax.devices()[0].memory_stats() or {}).get("bytes_limit", 0)
+    return max(HOIST_BYTES, memory // HOIST_SHARE)
 
 
 class FullBatch(eqx.Module):

@@ -7,7 +7,6 @@ import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
-from scipy.linalg import get_blas_funcs
 
 from iterlin._blocks import num_bytes, num_examples, rows
 from iterlin._devices import gathered
@@ -16,6 +15,7 @@ from iterlin._kernels import Factors, factors
 ITEMSIZE = 8  # bytes of an entry of Θ
 COPIES = 3  # of Θ at once: itself, a product that is added to it, and what it is factorised into
 COLUMNS = 2048  # of a Jacobian that are added to Θ at once
+ROWS = 8192  # of Θ that are a product at once: in more of them OpenBLAS 0.3.30 crashes
 
 
 def exact_kernel(
@@ -64,7 +64,6 @@ def exact_kernel_size(fn: Callable, params0: PyTree[Array], x: PyTree[Any]) -> S
 def _summed(parts: list[Factors], m: int) -> Float[np.ndarray, "m m"]:
     """The lower triangle of Θ = Σ_l φ_l φ_lᵀ over the leaves l, summed in float64."""
     theta = np.zeros((m, m), order="F")
-    (add_gram,) = get_blas_funcs(("syrk",), dtype=np.float64)
     for gradients, vectors in parts:
         flat = gathered(gradients).reshape(m, -1)
         if vectors is not None:
@@ -74,9 +73,16 @@ def _summed(parts: list[Factors], m: int) -> Float[np.ndarray, "m m"]:
             theta += product.reshape(m, m).T
             continue
         for start in range(0, flat.shape[1], COLUMNS):
-            columns = flat[:, start : start + COLUMNS].astype(np.float64)
-            theta = add_gram(1.0, columns.T, beta=1.0, c=theta, trans=1, lower=1, overwrite_c=1)
+            _add_gram(theta, flat[:, start : start + COLUMNS].astype(np.float64))
     return theta
+
+
+def _add_gram(theta: Float[np.ndarray, "m m"], columns: Float[np.ndarray, "m q"]) -> None:
+    """Add the lower triangle of CCᵀ; numpy computes one half of a matrix times its own transpose."""
+    for start in range(0, len(theta), ROWS):
+        own, below = slice(start, start + ROWS), slice(start + ROWS, None)
+        theta[own, own] += columns[own] @ columns[own].T
+        theta[below, own] += (columns[own] @ columns[below].T).T
 
 
 _factors = eqx.filter_jit(factors)

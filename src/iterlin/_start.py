@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from iterlin._batches import HOIST_BYTES, Augment, FullBatch, MiniBatch
+from iterlin._batches import Augment, FullBatch, MiniBatch, hoist_bytes
 from iterlin._blocks import in_chunks, num_examples
 from iterlin._damping import Switched
 from iterlin._linearise import Functional, Trainable, functional, residual_bytes
@@ -71,7 +71,7 @@ def _hoisted(fn: Functional, params: PyTree[Array], x: PyTree[Array], state: Any
     changes = fn.random or state is not None
     if wanted and changes:
         raise ValueError("hoist: a network with a state or a key is new at every step, so no phase can keep it")
-    return not changes and bool(wanted or (wanted is None and residual_bytes(fn, params, x) <= HOIST_BYTES))
+    return not changes and bool(wanted or (wanted is None and residual_bytes(fn, params, x) <= hoist_bytes()))
 
 
 @eqx.filter_jit

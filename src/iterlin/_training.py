@@ -72,7 +72,7 @@ def train(
     - `batch_size`: full batches if None; mini-batches need a `key`.
     - `augment`: maps a key and the inputs of a mini-batch to those that the step sees (see `MiniBatch`).
     - `hoist`: whether a phase of full batches keeps what all its steps need (see `FullBatch`). If None, it does where
-      that takes no more than `HOIST_BYTES`.
+      that takes at most 2 GiB, or an eighth of a GPU's memory.
     - `block_bytes`: see `functional`.
     - `state`: what a `BatchModel` starts with; the last one is `result.state.model_state`.
     - `stream`: data that do not fit into memory. `stream(t)` iterates over the batches (x, y) of step t and of all

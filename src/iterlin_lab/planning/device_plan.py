@@ -8,7 +8,7 @@ Phases are on the parameters, as `form: auto` takes them on a GPU.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from iterlin._batches import HOIST_BYTES
+from iterlin._batches import hoist_bytes
 from iterlin_lab.data.sets import DATA_SETS
 from iterlin_lab.experiments import chosen
 from iterlin_lab.experiments.experiment import Built, Cell, Experiment
@@ -19,6 +19,7 @@ from iterlin_lab.planning.plan import in_units
 
 SHARE = 0.25  # of the rates in the data sheet: an H100 reached 23 to 27 % in float32 (docs/paper-scale.md)
 PROCESSORS = 1e11  # operations a second in float64 of those beside the device
+PREALLOCATED = 0.75  # of a device's memory: what XLA takes where it is not told otherwise
 MOVED = 2  # times that a pass through the network moves what derivatives keep: it is written and read
 
 ASSUMED = f"""\
@@ -100,7 +101,7 @@ class Step(NamedTuple):
         found = self._operations(net)
         if not lazy:
             return self._seconds(found, found.plain * examples)
-        hoists = fixed and self._bytes(found) * examples <= HOIST_BYTES
+        hoists = fixed and self._bytes(found) * examples <= hoist_bytes(int(PREALLOCATED * self.device.memory))
         return self._seconds(found, (found.hoisted if hoists else found.linearised) * examples)
 
     def record(self, net: dict[str, Any], examples: int) -> float:

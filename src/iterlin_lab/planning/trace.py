@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 
 from iterlin import Every, Linearised, cross_entropy, sgd
-from iterlin._batches import HOIST_BYTES
+from iterlin._batches import hoist_bytes
 from iterlin._records import measure
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
@@ -26,7 +26,7 @@ def _memory(scale: Shared, model: Any, x: Any) -> str:
     if (batch := scale.training.batch_size) is not None:
         return f"each step linearises the network on {batch} examples"
     size = linearisation_bytes(model, x, len(x))
-    how = "is kept for a whole phase" if size <= HOIST_BYTES else "is computed again by every step, in chunks"
+    how = "is kept for a whole phase" if size <= hoist_bytes() else "is computed again by every step, in chunks"
     return f"what linearisation needs on {x.shape[0]} examples, {size / 2**20:.1f} MiB, {how}"
 
 
