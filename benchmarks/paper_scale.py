@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from benchmarks import jax_steps as jx
 from benchmarks.__main__ import markdown, measured
@@ -158,8 +157,7 @@ def long_phase(splits: Data, period: int, dual: bool) -> Iterator[Row]:
     start = time.perf_counter()
     settings = {"loss": cross_entropy, "num_steps": period, "first_record": period}
     solver = Dual(Flow(RATE), max_bytes=MEMORY) if dual else Flow(RATE)
-    with threadpool_limits(1, "blas"):  # OpenBLAS 0.3.30 crashes in a threaded syrk of 20 000 rows
-        result = train(_network(0), splits, solver=solver, schedule=Every(period), **settings)
+    result = train(_network(0), splits, solver=solver, schedule=Every(period), **settings)
     form, end = " in its dual" * dual, result.records[-1]
     name = f"{len(splits['train'][0])} examples: one phase of K = {period:g} as a flow{form}"
     yield [name, f"{time.perf_counter() - start:.4g}", "s", ""]

@@ -15,7 +15,7 @@ from iterlin._linearise import Trainable, functional
 # Operations, and bytes from memory, a second of one thread of a processor, as `python -m benchmarks --groups dual` has
 # them. They are constants, so that no choice depends on what else a machine does; another processor has other numbers,
 # and nearly the same ratios.
-# A network's derivatives by the bytes of a number: the mean over LeNets of 8 to 50 channels, which are within a factor of three.
+# A network's derivatives, by the bytes of a number: the mean of LeNets with 8 to 50 channels, which differ threefold.
 NETWORK = {4: 1.2e10, 8: 0.9e10}
 PRODUCT = 6e10  # of large matrix products, in float64
 CHOLESKY = 2e10  # of a factorisation with pivots, in float64

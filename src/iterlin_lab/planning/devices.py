@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Device(NamedTuple):
-    """Operations a second of dense products by `precision` of params.yaml, bytes a second from memory, and its bytes."""
+    """Operations a second of dense products by `precision` of params.yaml, bytes a second from memory, and its size."""
 
     title: str
     source: str
