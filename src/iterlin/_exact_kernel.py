@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
+from scipy.linalg import get_blas_funcs
 
 from iterlin._blocks import num_bytes, num_examples, rows
 from iterlin._devices import gathered
@@ -78,10 +79,12 @@ def _summed(parts: list[Factors], m: int) -> Float[np.ndarray, "m m"]:
 
 
 def _add_gram(theta: Float[np.ndarray, "m m"], columns: Float[np.ndarray, "m q"]) -> None:
-    """Add the lower triangle of CCᵀ; numpy computes one half of a matrix times its own transpose."""
+    """Add the lower triangle of CCᵀ."""
+    (add_gram,) = get_blas_funcs(("syrk",), dtype=np.float64)
     for start in range(0, len(theta), ROWS):
         own, below = slice(start, start + ROWS), slice(start + ROWS, None)
-        theta[own, own] += columns[own] @ columns[own].T
+        c = theta[own, own]
+        theta[own, own] = add_gram(1.0, columns[own].T, beta=1.0, c=c, trans=1, lower=1, overwrite_c=1)
         theta[below, own] += (columns[own] @ columns[below].T).T
 
 

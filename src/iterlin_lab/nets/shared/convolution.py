@@ -59,11 +59,9 @@ def _by_rows(x: Array, kernel: Array, padding: str, stride: int) -> Array:
 
 def max_pool(x: Float[Array, "height width channels"]) -> Float[Array, "rows columns channels"]:
     """2×2 max-pooling with stride 2; an odd last row or column is left out."""
-    rows, columns, channels = x.shape[0] // 2, x.shape[1] // 2, x.shape[2]
-    # Splits of an axis of two take XLA less time than strides through the image: a step takes 0.8 of its time.
-    x = x[: 2 * rows, : 2 * columns].reshape(rows, 2, columns, 2, channels)
-    x = _maximum(*jax.lax.split(x, (1, 1), axis=3))
-    return _maximum(*jax.lax.split(x, (1, 1), axis=1)).reshape(rows, columns, channels)
+    x = x[: x.shape[0] // 2 * 2, : x.shape[1] // 2 * 2]
+    top, bottom = (_maximum(x[i::2, 0::2], x[i::2, 1::2]) for i in range(2))
+    return _maximum(top, bottom)
 
 
 @jax.custom_jvp
