@@ -27,5 +27,5 @@ def test_a_phase_keeps_what_fits_the_budget():
 
 
 def test_a_device_s_own_memory_raises_the_budget():
-    assert _batches.hoist_bytes() == _batches.hoist_bytes(2**33) == _batches.HOIST_BYTES == 2**31
-    assert _batches.hoist_bytes(2**37) == 2**34
+    assert _batches.hoist_bytes() == _batches.hoist_bytes(memory=2**33) == _batches.HOIST_BYTES == 2**31
+    assert _batches.hoist_bytes(memory=2**37) == 2 * _batches.hoist_bytes(2, memory=2**37) == 2**34

@@ -22,11 +22,10 @@ Augment = Callable[[Array, PyTree[Array]], PyTree[Array]]
 Chosen = tuple[PyTree[Array], PyTree[Array], Array | None]  # x and y of a batch, and the epoch's order
 
 
-def hoist_bytes(memory: int | None = None) -> int:
-    """What a phase may keep on a device with so many bytes of memory; by default on the one where jax computes."""
-    if memory is None:
-        memory = (jax.devices()[0].memory_stats() or {}).get("bytes_limit", 0)
-    return max(HOIST_BYTES, memory // HOIST_SHARE)
+def hoist_bytes(at_once: int = 1, memory: int | None = None) -> int:
+    """What a phase may keep where so many runs share a device with so many bytes; by default the one of jax."""
+    own = (jax.devices()[0].memory_stats() or {}).get("bytes_limit") if memory is None else memory
+    return max(HOIST_BYTES, (own or 0) // (HOIST_SHARE * at_once))
 
 
 class FullBatch(eqx.Module):

@@ -48,7 +48,7 @@ def started(runs: Sequence[Run], schedule: Schedule | int | float, settings: dic
     """
     if not runs:
         raise ValueError("there is no run to train")
-    alone = len(runs) == 1
+    alone, settings = len(runs) == 1, settings | {"at_once": len(runs)}
     if not alone and any(run.stream is not None or run.mesh is not None for run in runs):
         raise ValueError("runs with a stream or a mesh train one by one: call train for each of them")
     solvers = [as_solver(run.solver) for run in runs]

@@ -28,20 +28,22 @@ def lazy_problem(
     batch_size: int | None = None,
     augment: Augment | None = None,
     hoist: bool | None = None,
+    at_once: int = 1,
     block_bytes: int | None = None,
     state: Any = None,
     damping: float | Switched = 0.0,
     divergence_factor: float = 1e4,
     key: Array | None = None,
 ) -> tuple[Problem, PyTree[Array]]:
-    """The lazy problem on the training data (x, y), and θ_0 (see `train`). `state` is what the network starts with."""
+    """The lazy problem on the training data (x, y), and θ_0 (see `train`). `state` is what the network starts with, and
+    `at_once` how many runs train in one program."""
     params, fn = functional(model, trainable, block_bytes=block_bytes)
     x, y = data
     key, own_key = (key, None) if not fn.random else jax.random.split(_given(key, "the network draws"))
     if batch_size is None:
         if augment is not None:
             raise ValueError("augmentation takes mini-batches, which are new at every step: give a batch_size")
-        batches = FullBatch(_hoisted(fn, params, x, state, hoist))
+        batches = FullBatch(_hoisted(fn, params, x, state, hoist, at_once))
     else:
         key = _given(key, "mini-batches are drawn")
         batches = MiniBatch(key, num_examples(x), batch_size, augment)
@@ -66,12 +68,16 @@ def _given(key: Array | None, what: str) -> Array:
     return key
 
 
-def _hoisted(fn: Functional, params: PyTree[Array], x: PyTree[Array], state: Any, wanted: bool | None) -> bool:
+def _hoisted(
+    fn: Functional, params: PyTree[Array], x: PyTree[Array], state: Any, wanted: bool | None, at_once: int
+) -> bool:
     """Whether a phase keeps its linearisation: as wanted, or where it fits and every step has the same."""
     changes = fn.random or state is not None
     if wanted and changes:
         raise ValueError("hoist: a network with a state or a key is new at every step, so no phase can keep it")
-    return not changes and bool(wanted or (wanted is None and residual_bytes(fn, params, x) <= hoist_bytes()))
+    if changes or wanted is not None:
+        return bool(wanted)
+    return residual_bytes(fn, params, x) <= hoist_bytes(at_once)
 
 
 @eqx.filter_jit

@@ -101,7 +101,8 @@ class Step(NamedTuple):
         found = self._operations(net)
         if not lazy:
             return self._seconds(found, found.plain * examples)
-        hoists = fixed and self._bytes(found) * examples <= hoist_bytes(int(PREALLOCATED * self.device.memory))
+        kept = hoist_bytes(self.scale.runs_at_once, int(PREALLOCATED * self.device.memory))
+        hoists = fixed and self._bytes(found) * examples <= kept
         return self._seconds(found, (found.hoisted if hoists else found.linearised) * examples)
 
     def record(self, net: dict[str, Any], examples: int) -> float:

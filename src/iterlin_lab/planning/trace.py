@@ -26,7 +26,8 @@ def _memory(scale: Shared, model: Any, x: Any) -> str:
     if (batch := scale.training.batch_size) is not None:
         return f"each step linearises the network on {batch} examples"
     size = linearisation_bytes(model, x, len(x))
-    how = "is kept for a whole phase" if size <= hoist_bytes() else "is computed again by every step, in chunks"
+    keeps = size <= hoist_bytes(scale.runs_at_once)
+    how = "is kept for a whole phase" if keeps else "is computed again by every step, in chunks"
     return f"what linearisation needs on {x.shape[0]} examples, {size / 2**20:.1f} MiB, {how}"
 
 
