@@ -12,7 +12,6 @@ from iterlin import (
     Every,
     FileCheckpoints,
     Flow,
-    Linearised,
     Never,
     OnConvergence,
     Outcome,
@@ -22,15 +21,12 @@ from iterlin import (
     Truncated,
     adam,
     cross_entropy,
-    functional,
     sgd,
     squared_error,
     train,
     train_many,
 )
 from iterlin._coordinates import coordinates
-from iterlin._exact_kernel import exact_kernel
-from iterlin._kernels import BUDGET
 from tests.phases import EPS, KEYS, RATE, parameters, trained
 from tests.problems import classification, dense_jacobian, mlp, regression
 
@@ -71,16 +67,6 @@ def test_explicit_steps_are_those_on_the_parameters(name, batches, damping, peri
 def test_wide_and_tall_problems(n):
     """With 90 examples there are more outputs, 180, than parameters."""
     compare(*both(sgd(RATE), regression(KEYS[1], n=n), squared_error, num_steps=500))
-
-
-def test_the_kernel_is_that_of_the_jacobian_also_in_blocks_of_rows(monkeypatch):
-    (params, fn), (x, _) = functional(mlp(KEYS[0])), DATA
-    whole = exact_kernel(fn, params, x, BUDGET, "a test")
-    monkeypatch.setattr("iterlin._exact_kernel.ROWS", 5)
-    in_blocks = exact_kernel(fn, params, x, BUDGET, "a test")
-    jacobian = Linearised(fn, params).jacobian(x)
-    for theta in (whole, in_blocks):
-        np.testing.assert_allclose(np.tril(theta), np.tril(jacobian @ jacobian.T), rtol=0, atol=1e-13)
 
 
 def test_a_rank_deficient_problem():

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from iterlin import empirical_ntk, empirical_ntk_by_leaf, functional
-from iterlin._kernels import factors
+from iterlin._exact_kernel import exact_kernel
+from iterlin._kernels import BUDGET, factors
 from iterlin_lab.nets.lenet.module import LeNet
 from iterlin_lab.nets.mlp.module import MLP
 from tests.problems import affine, dense_jacobian, mlp, same
@@ -108,6 +109,15 @@ def test_blocks_within_a_small_budget_give_the_same(kernel, m):
     result = sum(leaf.nbytes for leaf in jax.tree.leaves(whole))
     blocks = kernel(fn, params, x, x2, max_bytes=result + 9000)
     jax.tree.map(same, blocks, whole)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("rows", [5, 8192])
+def test_in_blocks_of_rows_the_kernel_with_all_digits_is_that_of_the_jacobian(name, rows, monkeypatch):
+    monkeypatch.setattr("iterlin._exact_kernel.ROWS", rows)
+    model, params, fn, x = problem(name, n=6)
+    jacobian, *_ = dense_jacobian(model, x)
+    same(np.tril(exact_kernel(fn, params, x, BUDGET, "a test")), np.tril(jacobian @ jacobian.T))
 
 
 def test_more_examples_than_are_differentiated_at_once():

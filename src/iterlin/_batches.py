@@ -23,8 +23,8 @@ Chosen = tuple[PyTree[Array], PyTree[Array], Array | None]  # x and y of a batch
 
 
 def hoist_bytes(at_once: int = 1, memory: int | None = None) -> int:
-    """What a phase may keep where so many runs share a device with so many bytes; by default the one of jax."""
-    own = (jax.devices()[0].memory_stats() or {}).get("bytes_limit") if memory is None else memory
+    """What a phase may keep where so many runs share a device with so many bytes; by default one of this process."""
+    own = (jax.local_devices()[0].memory_stats() or {}).get("bytes_limit") if memory is None else memory
     return max(HOIST_BYTES, (own or 0) // (HOIST_SHARE * at_once))
 
 

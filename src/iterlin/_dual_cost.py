@@ -15,8 +15,7 @@ from iterlin._linearise import Trainable, functional
 # Operations, and bytes from memory, a second of one thread of a processor, as `python -m benchmarks --groups dual` has
 # them. They are constants, so that no choice depends on what else a machine does; another processor has other numbers,
 # and nearly the same ratios.
-# A network's derivatives, by the bytes of a number: the mean of LeNets with 8 to 50 channels, which differ threefold.
-NETWORK = {4: 1.2e10, 8: 0.9e10}
+NETWORK = 2e10  # of a network's derivatives, in float32
 PRODUCT = 6e10  # of large matrix products, in float64
 CHOLESKY = 2e10  # of a factorisation with pivots, in float64
 MEMORY = 2e10
@@ -56,12 +55,11 @@ def dual_cost(
     out, rank, batch = m // n, min(m, p), batch_size or n
     counted = jax.jit(lambda params, x: fn(params, x)).lower(params, size.example).cost_analysis() or {}
     forward = counted.get("flops", 0.0)  # where jax counts none, the dual never gains
-    itemsize = size.factors[0].gradients.dtype.itemsize
     products = sum(_operations(each, n) for each in size.factors)
     return DualCost(
-        evaluation=PASSES * batch * forward / NETWORK[itemsize],
-        start=(1 + 2 * out) * n * forward / NETWORK[itemsize] + products / PRODUCT + m * rank**2 / CHOLESKY,
-        dual_evaluation=2 * batch * out * rank * itemsize / MEMORY,
+        evaluation=PASSES * batch * forward / NETWORK,
+        start=(1 + 2 * out) * n * forward / NETWORK + products / PRODUCT + m * rank**2 / CHOLESKY,
+        dual_evaluation=2 * batch * out * rank * size.factors[0].gradients.dtype.itemsize / MEMORY,
         num_bytes=size.num_bytes,
     )
 

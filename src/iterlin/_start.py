@@ -35,8 +35,10 @@ def lazy_problem(
     divergence_factor: float = 1e4,
     key: Array | None = None,
 ) -> tuple[Problem, PyTree[Array]]:
-    """The lazy problem on the training data (x, y), and θ_0 (see `train`). `state` is what the network starts with, and
-    `at_once` how many runs train in one program."""
+    """The lazy problem on the training data (x, y), and θ_0 (see `train`).
+
+    `state` is what the network starts with, and `at_once` says how many runs train in one program.
+    """
     params, fn = functional(model, trainable, block_bytes=block_bytes)
     x, y = data
     key, own_key = (key, None) if not fn.random else jax.random.split(_given(key, "the network draws"))
