@@ -1,23 +1,23 @@
 """What the dual form of a lazy phase costs beside the phase on the parameters, by arithmetic."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import optax
-from jaxtyping import PyTree
+from jaxtyping import Array, PyTree
 
 from iterlin._exact_kernel import exact_kernel_size
 from iterlin._kernels import Factors
 from iterlin._linearise import Trainable, functional
 
-# Operations, and bytes from memory, a second of one thread of a processor, as `python -m benchmarks --groups dual` has
-# them. They are constants, so that no choice depends on what else a machine does; another processor has other numbers,
-# and nearly the same ratios.
-NETWORK = 2e10  # of a network's derivatives, in float32
-PRODUCT = 6e10  # of large matrix products, in float64
-CHOLESKY = 2e10  # of a factorisation with pivots, in float64
+# Operations, and bytes from memory, a second of one thread of a processor, measured part by part (docs/benchmarks.md).
+# They are constants, so that no choice depends on what else a machine does; another processor has other numbers, and
+# nearly the same ratios.
+NETWORK = 1.4e11  # bytes of numbers that a network's derivatives compute: 3.5e10 operations in float32, half in float64
+PRODUCT = 4e10  # of large matrix products and of a factorisation with pivots, in float64
 MEMORY = 2e10
 PASSES = 3  # an evaluation takes so many times the operations of f: φv, and φᵀu in the parameters and in the features
 
@@ -53,15 +53,28 @@ def dual_cost(
     size = exact_kernel_size(fn, params, x)
     n, m, p = size.num_examples, size.num_outputs, optax.tree.size(params)
     out, rank, batch = m // n, min(m, p), batch_size or n
-    counted = jax.jit(lambda params, x: fn(params, x)).lower(params, size.example).cost_analysis() or {}
-    forward = counted.get("flops", 0.0)  # where jax counts none, the dual never gains
+    forward, itemsize = _forward(fn, params, size.example), size.factors[0].gradients.dtype.itemsize
     products = sum(_operations(each, n) for each in size.factors)
+    factorisation = rank**2 * (m - 2 * rank / 3)
     return DualCost(
-        evaluation=PASSES * batch * forward / NETWORK,
-        start=(1 + 2 * out) * n * forward / NETWORK + products / PRODUCT + m * rank**2 / CHOLESKY,
-        dual_evaluation=2 * batch * out * rank * size.factors[0].gradients.dtype.itemsize / MEMORY,
+        evaluation=PASSES * batch * forward,
+        start=(1 + 2 * out) * n * forward + (products + factorisation) / PRODUCT,
+        dual_evaluation=2 * batch * out * rank * itemsize / MEMORY,
         num_bytes=size.num_bytes,
     )
+
+
+def _forward(fn: Callable, params: PyTree[Array], example: PyTree[Any]) -> float:
+    """Seconds for f on one example of many: its arithmetic or its traffic, whichever takes longer.
+
+    A narrow convolution waits for memory. θ is read once for all examples. Where jax counts nothing, the dual never
+    gains.
+    """
+    counted = jax.jit(lambda params, x: fn(params, x)).lower(params, example).cost_analysis() or {}
+    theta = sum(leaf.nbytes for leaf in jax.tree.leaves(params))
+    itemsize = theta / optax.tree.size(params)
+    arithmetic = counted.get("flops", 0.0) * itemsize / NETWORK
+    return max(arithmetic, (counted.get("bytes accessed", 0.0) - theta) / MEMORY)
 
 
 def _operations(example: Factors, n: int) -> float:
