@@ -103,6 +103,17 @@ def test_the_answer_follows_the_verdicts(verdict, loss):
     assert warned == (loss == 0.001)
 
 
+def test_the_control_does_not_say_how_far_k_1_trains():
+    runs = pd.DataFrame(
+        {"method": ["gradient", "control", "gradient"], "K": [1, 1, 1e8], "network_train_loss": [1e-5, 0.1, 1e-5]}
+    )
+    slopes = pd.DataFrame({"method": [], "K": [], "slope_mean": []})
+    claims = {f"E-DATA-{number}": claim(UNKNOWN) for number in (1, 3, 4)}
+    tables = {"data_scaling_slopes": slopes, "data_scaling_runs": runs}
+    (answer,) = EXPERIMENTS["data_scaling"].answer(scopes("data_scaling")["laptop"], tables, claims)
+    assert "trains to a loss" not in answer.caveat
+
+
 def test_supported_and_contradicted_answers_are_opposites():
     scale, table = scopes("k_sweep")["laptop"], pd.DataFrame({"K": [], "runs": [], "fitted": []})
     runs = pd.DataFrame({"K": [], "network_train_loss": []})
