@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.__main__ import lines, markdown
-from benchmarks.jax_steps import cross_entropy
 from benchmarks.problems import DUAL, LARGE_DUAL, Problem
-from iterlin import dual_cost, functional
+from iterlin import cross_entropy, dual_cost, functional
 from iterlin._coordinates import coordinates
 
 HEADER = ["", "evaluation, s", "as counted", "start, s", "as counted", "break-even", "as counted"]
@@ -35,11 +34,11 @@ def row(problem: Problem, precision: type) -> list[str]:
     x, y = (jnp.asarray(array) for array in problem.data())
     model, x = jax.tree.map(lambda leaf: leaf.astype(precision), (problem.model(jax.random.key(0)), x))
     params, fn = functional(model)
-    evaluation = seconds(gradient(fn, params, x, y), 3)
-    start = seconds(lambda: coordinates(fn, params, x, BUDGET), 1)
-    cost = dual_cost(model, x)
-    break_even = start / (evaluation - cost.dual_evaluation)
-    numbers = evaluation, cost.evaluation, start, cost.start, break_even, cost.break_even
+    counted = dual_cost(model, x)
+    taken = counted._replace(
+        evaluation=seconds(gradient(fn, params, x, y), 3), start=seconds(lambda: coordinates(fn, params, x, BUDGET), 1)
+    )
+    numbers = [getattr(cost, name) for name in ("evaluation", "start", "break_even") for cost in (taken, counted)]
     return [f"{problem.name}, {np.dtype(precision)}", *(f"{number:.3g}" for number in numbers)]
 
 

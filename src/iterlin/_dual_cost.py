@@ -16,7 +16,7 @@ from iterlin._linearise import Trainable, functional
 # Operations, and bytes from memory, a second of one thread of a processor, measured part by part (docs/benchmarks.md).
 # They are constants, so that no choice depends on what else a machine does; another processor has other numbers, and
 # nearly the same ratios.
-NETWORK = 1.4e11  # bytes of numbers that a network's derivatives compute: 3.5e10 operations in float32, half in float64
+NETWORK = 1.4e11  # of a network's derivatives, times the bytes of a number: 3.5e10 in float32, half as many in float64
 PRODUCT = 4e10  # of large matrix products and of a factorisation with pivots, in float64
 MEMORY = 2e10
 PASSES = 3  # an evaluation takes so many times the operations of f: φv, and φᵀu in the parameters and in the features
@@ -43,7 +43,7 @@ class DualCost(NamedTuple):
 def dual_cost(
     model: Any, x: PyTree[Any], *, batch_size: int | None = None, trainable: Trainable = eqx.is_inexact_array
 ) -> DualCost:
-    """The cost of phases on the inputs x, of which shapes matter alone, by counted operations: see `Dual`.
+    """The cost of phases on the inputs x, of which shapes matter alone, by counted operations and traffic: see `Dual`.
 
     `batch_size` is that of the steps, and None for full batches. All numbers are of a processor.
 
@@ -53,7 +53,8 @@ def dual_cost(
     size = exact_kernel_size(fn, params, x)
     n, m, p = size.num_examples, size.num_outputs, optax.tree.size(params)
     out, rank, batch = m // n, min(m, p), batch_size or n
-    forward, itemsize = _forward(fn, params, size.example), size.factors[0].gradients.dtype.itemsize
+    itemsize = size.factors[0].gradients.dtype.itemsize
+    forward = _forward(fn, params, size.example, itemsize)
     products = sum(_operations(each, n) for each in size.factors)
     factorisation = rank**2 * (m - 2 * rank / 3)
     return DualCost(
@@ -64,17 +65,15 @@ def dual_cost(
     )
 
 
-def _forward(fn: Callable, params: PyTree[Array], example: PyTree[Any]) -> float:
+def _forward(fn: Callable, params: PyTree[Array], example: PyTree[Any], itemsize: int) -> float:
     """Seconds for f on one example of many: its arithmetic or its traffic, whichever takes longer.
 
     A narrow convolution waits for memory. θ is read once for all examples. Where jax counts nothing, the dual never
     gains.
     """
     counted = jax.jit(lambda params, x: fn(params, x)).lower(params, example).cost_analysis() or {}
-    theta = sum(leaf.nbytes for leaf in jax.tree.leaves(params))
-    itemsize = theta / optax.tree.size(params)
-    arithmetic = counted.get("flops", 0.0) * itemsize / NETWORK
-    return max(arithmetic, (counted.get("bytes accessed", 0.0) - theta) / MEMORY)
+    traffic = counted.get("bytes accessed", 0.0) - optax.tree.size(params) * itemsize
+    return max(counted.get("flops", 0.0) * itemsize / NETWORK, traffic / MEMORY)
 
 
 def _operations(example: Factors, n: int) -> float:

@@ -41,7 +41,7 @@ def answer(scale: Scope, tables: Mapping[str, pd.DataFrame], claims: Claims) -> 
         ),
     ]
     runs = tables["data_scaling_runs"]
-    return Answer(sentences, "", caveat(scale, runs[runs["method"] == "gradient"]))  # the control stops where it may
+    return Answer(sentences, "", caveat(scale, runs[runs["method"] == "gradient"]))  # the control has its own limit
 
 
 def _laws(slopes: pd.DataFrame, K: float) -> str:
