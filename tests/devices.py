@@ -131,7 +131,7 @@ def train(mesh, n=72, **settings):
 
 def main():
     """All of it, as JSON."""
-    _blocks.CHUNK, _kernels.CHUNK = 10, 5  # so that each device has several chunks of its own
+    _blocks.CHUNK, _kernels.BATCH = 10, 5  # so that each device has several chunks of its own
     told = {"differences": {name: difference(call) for name, call in CALLS.items()}, "kernels": kernels()}
     with_seen, _group.Single = _group.Single, Seen
     train(MESH)()

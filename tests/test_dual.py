@@ -27,6 +27,7 @@ from iterlin import (
     train_many,
 )
 from iterlin._coordinates import coordinates
+from iterlin._kernels import _products
 from tests.phases import EPS, KEYS, RATE, parameters, trained
 from tests.problems import classification, dense_jacobian, mlp, regression
 
@@ -53,6 +54,14 @@ def compare(primal, dual, tolerance=1e-10):
             np.testing.assert_allclose(ours[name], theirs[name], rtol=0, atol=10 * tolerance, err_msg=name)
     assert other.report.pop("dual_error") < tolerance
     assert other.report.keys() == result.report.keys()
+
+
+def test_the_kernel_is_traced_for_one_example_and_for_all_and_not_in_each_phase(monkeypatch):
+    traced = []
+    monkeypatch.setattr("iterlin._kernels._products", lambda *program: traced.append(program) or _products(*program))
+    _, result = trained(Dual(sgd(RATE)), data=DATA, loss=cross_entropy, schedule=Every(5))
+    assert result.state.feature_updates == 5
+    assert len(traced) <= 2
 
 
 @pytest.mark.parametrize("period", [1, 7, 40])

@@ -57,9 +57,9 @@ class Size(NamedTuple):
 
 
 def exact_kernel_size(fn: Callable, params0: PyTree[Array], x: PyTree[Any]) -> Size:
-    """Of Θ on the inputs x, of which shapes matter alone."""
+    """Of Θ on the inputs x, of which shapes matter alone. Every phase asks for it: the same shapes are traced once."""
     one = jax.eval_shape(lambda x: rows(x, slice(1)), x)
-    return Size(num_examples(x), one, eqx.filter_eval_shape(factors, fn, params0, one))
+    return Size(num_examples(x), one, eqx.filter_eval_shape(_factors, fn, params0, one))
 
 
 def _summed(parts: list[Factors], m: int) -> Float[np.ndarray, "m m"]:

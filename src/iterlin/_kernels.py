@@ -17,7 +17,7 @@ from iterlin._blocks import num_examples, rows
 from iterlin._devices import by_device, copied, on, one_axis
 from iterlin._linearise import as_vector, require_alone, require_real
 
-CHUNK = 32  # examples that are differentiated at once
+BATCH = 32  # examples that are differentiated at once
 BUDGET = 4 * 2**30  # bytes, wherever a kernel is stored
 
 Tree = PyTree[Array]
@@ -34,7 +34,7 @@ def empirical_ntk(
 
     **Arguments**: `fn(params, x)` maps parameters and n inputs to outputs (n, out), each row from its own input.
     Outputs of more axes, or trees of them, are one vector an example.
-    `x2` is x if None. `max_bytes` bounds the result and the blocks that it is made of; the activations of `CHUNK`
+    `x2` is x if None. `max_bytes` bounds the result and the blocks that it is made of; the activations of `BATCH`
     examples come on top. With a `mesh` of devices each of them differentiates its share of the examples of a block.
 
     **Returns**: an array in the dtype of the parameters.
@@ -160,7 +160,7 @@ def factors(fn, params, x) -> list[Factors]:
         rows = [jacobian.reshape(len(jacobian), -1) for jacobian in jacobians]
         return [Factors(row, vectors[i].ravel() if i in vectors else None) for i, row in enumerate(rows)]
 
-    return by_device(lambda x: jax.lax.map(of_example, x, batch_size=CHUNK), x)
+    return by_device(lambda x: jax.lax.map(of_example, x, batch_size=BATCH), x)
 
 
 class _Product(NamedTuple):
