@@ -8,6 +8,7 @@ import optax
 import pytest
 
 from iterlin import (
+    ClosedForm,
     Dual,
     Every,
     FileCheckpoints,
@@ -56,10 +57,11 @@ def compare(primal, dual, tolerance=1e-10):
     assert other.report.keys() == result.report.keys()
 
 
-def test_the_kernel_is_traced_for_one_example_and_for_all_and_not_in_each_phase(monkeypatch):
+@pytest.mark.parametrize("solver", [Dual(sgd(RATE)), ClosedForm(RATE)])
+def test_the_kernel_is_traced_for_one_example_and_for_all_and_not_in_each_phase(solver, monkeypatch):
     traced = []
     monkeypatch.setattr("iterlin._kernels._products", lambda *program: traced.append(program) or _products(*program))
-    _, result = trained(Dual(sgd(RATE)), data=DATA, loss=cross_entropy, schedule=Every(5))
+    _, result = trained(solver, schedule=Every(5))
     assert result.state.feature_updates == 5
     assert len(traced) <= 2
 

@@ -15,8 +15,8 @@ from tests.clone import ROOT
 
 yaml = YAML(typ="safe")
 COMMITTED = yaml.load(ROOT / "params.yaml")
-# These two have every section. All presets would be written and read for every edit.
-COMMITTED["presets"] = {name: COMMITTED["presets"][name] for name in ("smoke", "laptop")}
+# It has every section, as all of the other presets together, which every edit would write and read.
+COMMITTED["presets"] = {"smoke": COMMITTED["presets"]["smoke"]}
 
 PATHS_AND_COMMANDS = ["../../x", "/x", ".", "; touch x", "$(touch x)", "`touch x`"]
 HOSTILE = [*PATHS_AND_COMMANDS, "a\nb", "a\x00b", "\x1b[2J", "1\n", "inf\n", "é", "\u2028", ""]
