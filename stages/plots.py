@@ -7,7 +7,7 @@ from typing import Any
 from iterlin_lab.config import read_scale
 from iterlin_lab.experiments import chosen
 from iterlin_lab.figures import forest, method
-from iterlin_lab.figures.kept import Tables, draw_figure
+from iterlin_lab.figures.kept import Tables, draw_figures
 from iterlin_lab.figures.style import drawing, save, save_drawing
 from iterlin_lab.figures.vega import coloured
 from iterlin_lab.files import whole_folder
@@ -20,11 +20,10 @@ def main() -> None:
     scale = read_scale()
     begin_stage(scale)
     layout = Layout(scale.name)
+    figures = {name: draw for experiment in chosen(scale) for name, draw in experiment.figures.items()}
+    figures[method.NAME] = lambda _: method.method()
     with whole_folder(layout.figures) as folder, drawing():
-        for experiment in chosen(scale):
-            for name, draw in experiment.figures.items():
-                draw_figure(folder, name, draw, layout.tables)
-        draw_figure(folder, method.NAME, lambda _: method.method(), layout.tables)
+        draw_figures(folder, figures, layout.tables)
         claims = json.loads(layout.evidence.read_text())
         if figure := forest.forest(claims):
             save(figure, folder / forest.NAME)

@@ -1,5 +1,7 @@
 """A figure is drawn anew where one of its tables, its files or the code changed, and taken from before otherwise."""
 
+import shutil
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
@@ -30,8 +32,8 @@ def draw(tables):
 def drawn(tables, where="one"):
     folder = tables.parent / where
     folder.mkdir(exist_ok=True)
-    again = kept.draw_figure(folder, "figure", draw, tables)
-    return again, {path.name: path.read_bytes() for path in folder.iterdir()}
+    again = kept.draw_figures(folder, {"figure": draw}, tables)
+    return bool(again), {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_it_is_drawn_once_and_then_has_the_same_bytes(tables):
@@ -61,6 +63,30 @@ def test_a_table_that_it_has_looked_for_counts_once_it_is_there(tables):
     new, after = drawn(tables)
     assert new
     assert after["figure.svg"] != before["figure.svg"]
+
+
+def test_several_at_once_have_the_same_bytes(tables, monkeypatch):
+    _, alone = drawn(tables)
+    shutil.rmtree(kept.KEPT)
+    monkeypatch.setenv("ITERLIN_WORKERS", "3")
+    (folder := tables.parent / "many").mkdir()
+    names = ["figure", *"abcd"]
+    assert kept.draw_figures(folder, dict.fromkeys(names, draw), tables) == names
+    assert {path.name: path.read_bytes() for path in folder.glob("figure*")} == alone
+    assert {path.stem for path in folder.glob("*.png")} == set(names)
+    assert kept.draw_figures(folder, dict.fromkeys(names, draw), tables) == []
+
+
+def test_one_that_cannot_be_drawn_ends_all(tables, monkeypatch, capfd):
+    monkeypatch.setenv("ITERLIN_WORKERS", "2")
+
+    def broken(tables):
+        return tables["nowhere"]
+
+    with pytest.raises(SystemExit, match="not all figures could be drawn"):
+        kept.draw_figures(tables.parent, {"one": draw, "other": broken}, tables)
+    assert "KeyError: 'nowhere'" in capfd.readouterr().err
+    assert kept.draw_figures(tables.parent, {"one": draw}, tables) == []
 
 
 def test_other_code_and_a_damaged_file_draw_it_anew(tables, monkeypatch):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError, create_model, model_validator
 from ruamel.yaml import YAML
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from iterlin_lab.experiments import EXPERIMENTS, chosen
 from iterlin_lab.nets import NETS
@@ -18,6 +19,7 @@ PARAMS = Path("params.yaml")
 UNIONS = ("net", "regime", "solver")
 TAGS = (*NETS, *SOLVERS, "fixed", "stable")
 LENGTH = 300  # characters of what is said about one value
+DEEPEST = 50  # lists and mappings in each other
 STAGES = tuple(dict.fromkeys(experiment.stage for experiment in EXPERIMENTS.values()))
 
 
@@ -115,8 +117,8 @@ def read_yaml(path: Path) -> Any:
     **Raises**: `ParamsError` with one line.
     """
     try:
-        path.read_text(encoding="utf-8")  # as DVC reads it; YAML itself takes UTF-16 too
-        return YAML(typ="safe", pure=True).load(path)  # the parser in C ends the process where nesting is too deep
+        text = path.read_text(encoding="utf-8")  # as DVC reads it; YAML itself takes UTF-16 too
+        return _quickly(text) or YAML(typ="safe", pure=True).load(path)
     except FileNotFoundError:
         raise ParamsError(f"{path} not found: run this in the project's folder") from None
     except OSError as error:
@@ -126,6 +128,22 @@ def read_yaml(path: Path) -> Any:
     except Exception as error:  # junk makes the parser fail in many ways: in an encoding, a date, a number, too deep
         what = " ".join(str(error).split()) or type(error).__name__
         raise ParamsError(_plain(f"{path} is not valid YAML: {what}")) from None
+
+
+def _quickly(text: str) -> Any:
+    """The same by the parser in C, in an eighth of the time; nothing where it fails, for it says less about the reason.
+
+    It ends the process where nesting is too deep.
+    """
+    depth = 0
+    try:
+        for event in YAML(typ="safe").parse(text):
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if depth > DEEPEST:
+                return None
+        return YAML(typ="safe").load(text)
+    except Exception:
+        return None
 
 
 def error_lines(path: Path, error: ValidationError) -> list[str]:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 import iterlin_lab.dvc.attached as attached
+from iterlin_lab.dvc.forks import Forks
 from iterlin_lab.runs.stopping import reap
 
 _RUNNING: set[subprocess.Popen[str]] = set()
@@ -44,9 +45,13 @@ def stop() -> None:
 
 
 class Asked:
-    """DVCs that any number of threads may ask: as many start as are asked at once, since each takes half a second."""
+    """DVCs that any number of threads may ask: as many start as are asked at once, since each takes half a second.
 
-    def __init__(self):
+    With `forks`, their stages come from there.
+    """
+
+    def __init__(self, forks: Forks | None = None):
+        self._passed = forks.passed if forks else {}
         self._idle: list[subprocess.Popen[str]] = []
         self._all = ExitStack()
 
@@ -82,7 +87,7 @@ class Asked:
         return process
 
     def _start(self) -> subprocess.Popen[str]:
-        process = self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT))
+        process = self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT, **self._passed))
         reap(process)
         return process
 

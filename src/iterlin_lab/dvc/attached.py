@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from iterlin_lab.dvc.forks import use_forks
 from iterlin_lab.dvc.quick import make_quick
 from iterlin_lab.runs.stopping import stop_with_parent
 
@@ -30,6 +31,7 @@ def main() -> None:
 
 def _serve(dvc: Callable[[Sequence[str]], int]) -> None:
     make_quick()
+    use_forks()
     commands = os.fdopen(os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a stage must not read them
     usual = dict(os.environ)

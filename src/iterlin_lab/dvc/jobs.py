@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from iterlin_lab.dvc.asked import Asked, Done
 from iterlin_lab.dvc.damaged import name_edited
+from iterlin_lab.dvc.forks import Forks
 from iterlin_lab.dvc.others import wait_for_others
 from iterlin_lab.dvc.status import locked_outs, status
 from iterlin_lab.runs.memory import limit_workers
@@ -33,10 +34,11 @@ def reproduce(scale: Shared, targets: Sequence[str] = ()) -> list[str]:
     **Raises**: `SystemExit` if `JOBS` is no such number, or if a stage fails; the others end first, and are kept.
     """
     wait_for_others()
-    with Asked() as dvc:
+    with Forks() as forks, Asked(forks) as dvc:
         name_edited(found := status(dvc))
         if not (changed := set(found)):
             return []
+        forks.start()
         with ThreadPoolExecutor(1) as beside:
             drawn = beside.submit(_graph, dvc)
             ran = _first(dvc, first := f"check@{scale.name}", changed)

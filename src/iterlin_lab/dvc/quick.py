@@ -17,12 +17,14 @@ def make_quick() -> None:
     """Let the DVC of this process do so."""
     from dvc.dependency import param
     from dvc.dvcfile import Lockfile
+    from dvc.parsing.context import Context
     from dvc.utils import strictyaml
     from dvc.utils.serialize import _yaml
 
     param.dpath = SimpleNamespace(get=look_up)
     strictyaml.parse_yaml = _yaml.parse_yaml = parsed_once(_yaml.parse_yaml)
     Lockfile.dump_stages = _dumper(Lockfile.dump_stages)
+    Context.clone = staticmethod(with_vars_of_its_own)
 
 
 def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
@@ -36,6 +38,14 @@ def look_up(config: dict[str, Any], key: str, separator: str) -> Any:
         import dpath
 
         return dpath.get(config, key, separator=separator)
+
+
+def with_vars_of_its_own(context: Any) -> Any:
+    """The same parameters, beside which `vars` of a stage can stand. DVC copies all of them for every stage."""
+    new = type(context)()
+    new.data, new.meta = dict(context.data), context.meta
+    new.imports, new._reserved_keys = deepcopy(context.imports), dict(context._reserved_keys)
+    return new
 
 
 def parsed_once(usual: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from multiprocessing import get_context
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -11,7 +13,9 @@ from matplotlib.figure import Figure
 
 from iterlin_lab.figures.column import save_with_column
 from iterlin_lab.files import digest, whole_folder
+from iterlin_lab.runs.stopping import begin_worker
 from iterlin_lab.runs.store import code_digest, versions
+from iterlin_lab.runs.workers import num_workers
 
 KEPT = Path(".cache/figures")
 NOTE = "drawn_from.json"
@@ -40,23 +44,45 @@ class Tables(Mapping[str, pd.DataFrame]):
         return sum(1 for _ in self)
 
 
-def draw_figure(folder: Path, name: str, draw: Draw, source: Path) -> bool:
-    """Put a figure of the tables in `source` into the folder: as SVG and PNG, and as SVG of one column.
+def draw_figures(folder: Path, figures: Mapping[str, Draw], source: Path) -> list[str]:
+    """Put figures of the tables in `source` into the folder, by their names: as SVG, PNG, and as SVG of one column.
 
-    Returns whether it was drawn for that.
+    Returns which of them were drawn for that, as many at once as there are processors.
+
+    **Raises**: `SystemExit` where one cannot be drawn, whose process has said why.
     """
-    kept = KEPT / name
-    known = _is_current(kept, source)
-    if not known:
+    stale = [name for name in figures if not _is_current(KEPT / name, source)]
+    number = min(len(stale), num_workers(threads=1)) if sys.platform == "linux" else 1  # others cannot fork what draws
+    if number < 2:
+        _draw(figures, stale, source)
+    else:
+        fork = get_context("fork")
+        parts = [fork.Process(target=_draw_beside, args=(figures, stale[i::number], source)) for i in range(number)]
+        for part in parts:
+            part.start()
+        for part in parts:
+            part.join()
+        if any(part.exitcode for part in parts):
+            sys.exit("not all figures could be drawn")
+    for name in figures:
+        for path in (KEPT / name).glob(f"{name}*"):
+            shutil.copyfile(path, folder / path.name)
+    return stale
+
+
+def _draw_beside(figures: Mapping[str, Draw], names: Iterable[str], source: Path) -> None:
+    begin_worker()
+    _draw(figures, names, source)
+
+
+def _draw(figures: Mapping[str, Draw], names: Iterable[str], source: Path) -> None:
+    for name in names:
         tables = Tables(source)
-        figure = draw(tables)
-        with whole_folder(kept) as new:
+        figure = figures[name](tables)
+        with whole_folder(KEPT / name) as new:
             save_with_column(figure, new / name)
             (new / NOTE).write_text(json.dumps(_note(new, source, tables.asked)))
         plt.close(figure)
-    for path in kept.glob(f"{name}*"):
-        shutil.copyfile(path, folder / path.name)
-    return not known
 
 
 def _is_current(kept: Path, source: Path) -> bool:

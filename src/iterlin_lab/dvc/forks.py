@@ -1,0 +1,167 @@
+"""Stages as forks of one process, which has imported the libraries that they share: a short stage is half imports.
+
+`python -m iterlin_lab.dvc.forks 5` takes orders from a socket with this number. An order is a JSON object with the words
+of a command that DVC would run as `python ...`, its folder and its environment, and it comes with three files: where the
+stage prints, where it complains, and where its exit status is to be written.
+
+What is imported is nothing of ours, which may be edited meanwhile, nor jax, which reads its settings at once.
+"""
+
+import atexit
+import gc
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+NUMBER = "ITERLIN_FORKS"  # of the socket, for a DVC that may ask
+PYTHON = "exec python "  # how the commands start that can be forked
+LIBRARIES = (
+    "pydantic",
+    "ruamel.yaml",
+    "pandas",
+    "scipy.stats",
+    "matplotlib.pyplot",
+    "mlflow.store.tracking.sqlalchemy_store",
+)
+LONGEST = 2**20  # bytes of an order
+LOOK = 0.5  # seconds between two looks for whether `iterlin` is there still
+
+
+class Forks:
+    """Where the DVCs of a pipeline ask for stages. They run them themselves if it cannot be had, as where not Linux."""
+
+    def __init__(self):
+        self._ask, self._asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.passed = {"pass_fds": [self._ask.fileno()], "env": os.environ | {NUMBER: str(self._ask.fileno())}}
+        self._server: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Begin to import, as soon as it is clear that a stage will run."""
+        if sys.platform == "linux":
+            number = self._asked.fileno()
+            command = (sys.executable, "-m", __name__, str(number))
+            self._server = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[number])
+        self._asked.close()  # what is asked of nobody is refused
+
+    def __enter__(self) -> "Forks":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ask.close()
+        self._asked.close()
+        if self._server:
+            self._server.kill()
+            self._server.wait()
+
+
+def use_forks() -> None:
+    """Let the DVC of this process run stages so, if it was told where to ask."""
+    if NUMBER not in os.environ:
+        return
+    from dvc.stage import run
+
+    server = socket.socket(fileno=int(os.environ.pop(NUMBER)))
+    run._run = _forking(run._run, server)
+
+
+def _forking(usual: Callable[..., None], server: socket.socket) -> Callable[..., None]:
+    """DVC's function that runs a command."""
+    from dvc.stage.exceptions import StageCmdFailedError
+
+    def run(executable: str, command: str, **settings: Any) -> None:
+        words = command.removeprefix(PYTHON).split()
+        code = ask(server, words, settings["cwd"], settings["env"]) if command.startswith(PYTHON) else None
+        if code is None:
+            usual(executable, command, **settings)
+        elif code:
+            raise StageCmdFailedError(command, code)
+
+    return run
+
+
+def ask(server: socket.socket, words: list[str], folder: str, env: dict[str, str]) -> int | None:
+    """The exit status of `python` with these words; none if the server is not there, or the stage was left alone."""
+    order = json.dumps({"words": words, "folder": folder, "env": env}).encode()
+    reading, writing = os.pipe()
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a stage says itself that it is stopped
+    try:
+        with os.fdopen(reading) as status:
+            try:
+                socket.send_fds(server, [order], [1, 2, writing])
+            except OSError:
+                return None
+            finally:
+                os.close(writing)
+            said = status.read()
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    return int(said) if said else None
+
+
+def main() -> None:
+    """Fork what is asked for, until the process that has started this one is gone."""
+    server, parent = socket.socket(fileno=int(sys.argv[1])), os.getppid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing of them is left defunct
+    left = list(LIBRARIES)
+    while os.getppid() == parent:
+        if not select.select([server], [], [], 0 if left else LOOK)[0]:
+            if left:  # what is asked for meanwhile does not wait for all of them
+                import_module(left.pop(0))
+                gc.freeze()  # what a collection looks at is shared no more
+            continue
+        order, files, _, _ = socket.recv_fds(server, LONGEST, 3)
+        if os.fork() == 0:
+            server.close()
+            _keep(json.loads(order), *files)
+        for file in files:
+            os.close(file)
+
+
+def _keep(order: dict[str, Any], out: int, complaints: int, status: int) -> None:
+    """Run a stage in a process of its own, and end with it, or before it if its DVC is gone: it sees that this one is."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if (stage := os.fork()) == 0:
+        os.close(status)
+        _become(order, out, complaints)
+    reader = select.poll()
+    reader.register(status, 0)
+    ended = 0
+    while not ended:
+        if reader.poll(20):
+            os._exit(1)
+        ended, how = os.waitpid(stage, os.WNOHANG)
+    os.write(status, str(os.waitstatus_to_exitcode(how)).encode())
+    os._exit(0)
+
+
+def _become(order: dict[str, Any], out: int, complaints: int) -> None:
+    """Be the process that `python` with these words would be, in this folder and environment."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, file in enumerate((out, complaints), start=1):
+        os.dup2(file, number)
+        os.close(file)
+    for name in [name for name in sys.modules if name.split(".")[0] == "iterlin_lab"]:
+        del sys.modules[name]
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    sys.argv = order["words"]
+    sys.path[0] = str(Path(sys.argv[0]).parent)
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(0)  # to take all libraries apart, which are shared until then, would take a second
+
+
+if __name__ == "__main__":
+    main()
