@@ -39,8 +39,9 @@ def below(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def trainers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The stage that runs, and its workers."""
-    return [child for child in below(process) if "stages/" in command_of(child) or "forkserver" in command_of(child)]
+    """The stage that runs, what it was forked from, and its workers."""
+    known = ("stages/", "dvc.forks", "forkserver")
+    return [child for child in below(process) if any(word in command_of(child) for word in known)]
 
 
 def command_of(process: psutil.Process) -> str:

@@ -1,7 +1,7 @@
 """Stages as forks of one process, which has imported the libraries that they share: a short stage is half imports.
 
-`python -m iterlin_lab.dvc.forks 5` takes orders from a socket with this number. An order is a JSON object with the words
-of a command that DVC would run as `python ...`, its folder and its environment, and it comes with three files: where the
+`python -m iterlin_lab.dvc.forks 5` takes orders from a socket with this number. An order has, as JSON, the words of a
+command that DVC would run as `python ...` in this folder, and its environment. It comes with three files: where the
 stage prints, where it complains, and where its exit status is to be written.
 
 What is imported is nothing of ours, which may be edited meanwhile, nor jax, which reads its settings at once.
@@ -25,12 +25,8 @@ from typing import Any
 NUMBER = "ITERLIN_FORKS"  # of the socket, for a DVC that may ask
 PYTHON = "exec python "  # how the commands start that can be forked
 LIBRARIES = (
-    "pydantic",
-    "ruamel.yaml",
-    "pandas",
-    "scipy.stats",
-    "matplotlib.pyplot",
-    "mlflow.store.tracking.sqlalchemy_store",
+    *("pydantic.fields", "ruamel.yaml", "jaxtyping", "concurrent.futures.process", "pandas", "scipy.stats"),
+    *("matplotlib.pyplot", "markdown_it", "mlflow.store.tracking.sqlalchemy_store", "mlflow.pyfunc"),
 )
 LONGEST = 2**20  # bytes of an order
 LOOK = 0.5  # seconds between two looks for whether `iterlin` is there still
@@ -78,8 +74,8 @@ def _forking(usual: Callable[..., None], server: socket.socket) -> Callable[...,
     from dvc.stage.exceptions import StageCmdFailedError
 
     def run(executable: str, command: str, **settings: Any) -> None:
-        words = command.removeprefix(PYTHON).split()
-        code = ask(server, words, settings["cwd"], settings["env"]) if command.startswith(PYTHON) else None
+        forked = command.startswith(PYTHON) and os.path.samefile(settings["cwd"], os.curdir)
+        code = ask(server, command.removeprefix(PYTHON).split(), settings["env"]) if forked else None
         if code is None:
             usual(executable, command, **settings)
         elif code:
@@ -88,9 +84,9 @@ def _forking(usual: Callable[..., None], server: socket.socket) -> Callable[...,
     return run
 
 
-def ask(server: socket.socket, words: list[str], folder: str, env: dict[str, str]) -> int | None:
+def ask(server: socket.socket, words: list[str], env: dict[str, str]) -> int | None:
     """The exit status of `python` with these words; none if the server is not there, or the stage was left alone."""
-    order = json.dumps({"words": words, "folder": folder, "env": env}).encode()
+    order = json.dumps([words, env]).encode()
     reading, writing = os.pipe()
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a stage says itself that it is stopped
     try:
@@ -122,17 +118,17 @@ def main() -> None:
         order, files, _, _ = socket.recv_fds(server, LONGEST, 3)
         if os.fork() == 0:
             server.close()
-            _keep(json.loads(order), *files)
+            _keep(*json.loads(order), *files)
         for file in files:
             os.close(file)
 
 
-def _keep(order: dict[str, Any], out: int, complaints: int, status: int) -> None:
-    """Run a stage in a process of its own, and end with it, or before it if its DVC is gone: it sees that this one is."""
+def _keep(words: list[str], env: dict[str, str], out: int, complaints: int, status: int) -> None:
+    """Run a stage in a process of its own, and end with it, or with its DVC: the stage sees that this one is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if (stage := os.fork()) == 0:
         os.close(status)
-        _become(order, out, complaints)
+        _become(words, env, out, complaints)
     reader = select.poll()
     reader.register(status, 0)
     ended = 0
@@ -144,18 +140,17 @@ def _keep(order: dict[str, Any], out: int, complaints: int, status: int) -> None
     os._exit(0)
 
 
-def _become(order: dict[str, Any], out: int, complaints: int) -> None:
-    """Be the process that `python` with these words would be, in this folder and environment."""
+def _become(words: list[str], env: dict[str, str], out: int, complaints: int) -> None:
+    """Be the process that `python` with these words would be in this environment."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, file in enumerate((out, complaints), start=1):
         os.dup2(file, number)
         os.close(file)
     for name in [name for name in sys.modules if name.split(".")[0] == "iterlin_lab"]:
         del sys.modules[name]
-    os.chdir(order["folder"])
     os.environ.clear()
-    os.environ.update(order["env"])
-    sys.argv = order["words"]
+    os.environ.update(env)
+    sys.argv = words
     sys.path[0] = str(Path(sys.argv[0]).parent)
     runpy.run_path(sys.argv[0], run_name="__main__")
     atexit._run_exitfuncs()

@@ -22,12 +22,12 @@ def page(scale: str, experiment: Experiment) -> Store:
 def describe(store: Store, experiment: Experiment, claims: Iterable[dict[str, Any]]) -> None:
     """Write on the page what the experiment is, and each claim with its verdict and evidence; and save its view."""
     shown = f" Its cells: {links(store.experiment_id)}." if experiment.label else ""
-    text = [_about(experiment) + shown]
+    text = [about(experiment) + shown]
     text += [f"- **{claim['verdict']}**: {claim['statement']} *{claim['evidence']}*" for claim in claims]
     store.client.set_experiment_tag(store.experiment_id, TAG, view())
     store.client.set_experiment_tag(store.experiment_id, NOTE, typeset("\n\n".join(text)))
 
 
-def _about(experiment: Experiment) -> str:
+def about(experiment: Experiment) -> str:
     """The first line of its code."""
     return (sys.modules[f"{iterlin_lab.experiments.__name__}.{experiment.name}"].__doc__ or "").split("\n\n")[0]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iterlin_lab.experiments import Experiment, chosen
+from iterlin_lab.experiments import chosen
 from iterlin_lab.layout import Layout
 from iterlin_lab.mlflow.cells import Results
 from iterlin_lab.mlflow.metrics import scalars
-from iterlin_lab.mlflow.pages import describe
+from iterlin_lab.mlflow.pages import about, describe
 from iterlin_lab.mlflow.provenance import provenance
 from iterlin_lab.mlflow.store import NOTE, Store, Version
 from iterlin_lab.settings.shared import Shared
@@ -19,28 +19,25 @@ from iterlin_lab.settings.shared import Shared
 ABOUT = "The reports of this scale, with the settings that all cells share. Every experiment has a page of its own."
 
 
-def show_report(results: Results, pages: Mapping[str, Store]) -> None:
-    """Show the report, and on the page of each experiment its figures and claims."""
+def show_report(results: Results, pages: Mapping[str, Store], known: dict[str, str]) -> None:
+    """Show the report, and on the page of each experiment its figures and claims, where these are not `known` yet."""
     scale, layout = results.scale, Layout(results.scale.name)
     claims = json.loads(layout.evidence.read_text())
     for experiment in chosen(scale):
         own = {name: claim for name, claim in claims.items() if name.rpartition("-")[0] in experiment.ids}
-        describe(pages[experiment.name], experiment, own.values())
         figures = [path for name in experiment.figures if (path := layout.figures / f"{name}.png").exists()]
+        content = [json.dumps([about(experiment), own]).encode(), *(path.read_bytes() for path in figures)]
+        version = Version(str(layout.figures / experiment.name), hashlib.sha256(b"".join(content)).hexdigest())
+        if known.get(version.path) == version.hash:
+            continue
+        describe(pages[experiment.name], experiment, own.values())
         if figures:
-            _show_figures(pages[experiment.name], layout, experiment, figures, own)
+            _show(pages[experiment.name], "Figures and claims", version, f"plots@{scale.name}", own, figures)
+        known[version.path] = version.hash
     settings = dict(_flat(scale.model_dump(include=set(Shared.model_fields))))
     version = Version(str(layout.report), results.report_hash)
     store = Store(f"iterlin/{scale.name}", {NOTE: ABOUT})
     _show(store, f"Report, {scale.name}", version, f"report@{scale.name}", claims, [layout.report], settings)
-
-
-def _show_figures(
-    store: Store, layout: Layout, experiment: Experiment, figures: list[Path], claims: Mapping[str, dict[str, Any]]
-) -> None:
-    content = json.dumps(claims).encode() + b"".join(path.read_bytes() for path in figures)
-    version = Version(str(layout.figures / experiment.name), hashlib.sha256(content).hexdigest())
-    _show(store, "Figures and claims", version, f"plots@{layout.scale}", claims, figures)
 
 
 def _show(

@@ -34,5 +34,5 @@ def show(results: Results) -> Iterator[Cell]:
         register_best(scale.name, pages.values(), digest(Layout(scale.name).data))
         shown(BEST)
     if str(results.report) in lacks:
-        show_report(results, pages)
+        show_report(results, pages, known)
         shown(str(results.report))

@@ -101,7 +101,8 @@ def estimate_memory(scale: Any) -> Need:
     x, _ = splits["train"]
     # Where runs take mini-batches, those that solve to a certificate take full ones all the same.
     chosen = (len(x), min(CHUNK, len(x)), scale.training.batch_size or 1, min(CHUNK, sum(scale.data.sizes.values())))
-    whole, chunk, batch, record = (linearisation_bytes(model, x, n) for n in chosen)
+    taken = {n: linearisation_bytes(model, x, n) for n in set(chosen)}
+    whole, chunk, batch, record = (taken[n] for n in chosen)
     step = max(batch, whole if whole <= hoist_bytes(scale.runs_at_once) else chunk)
     data = DATA_SETS[scale.data.name]
     used, stacked = solvers(scale), scale.runs_at_once > 1

@@ -27,9 +27,13 @@ def check_networks(scale: Any) -> None:
 
     **Raises**: `SystemExit` with one line that names the network, what it lacks, and which experiment needs that.
     """
+    made = {}
     for built, part, why in _questions(scale):
         try:
-            _check(built, part)
+            if (place := (built.key, built.input_shape)) not in made:
+                made[place] = _made(built)
+            if part:
+                _check_part(built, part, made[place])
         except Breach as breach:
             sys.exit(f"params.yaml: scale.{built.key}: the network {built.net['name']} {breach}{why}")
 
@@ -52,8 +56,9 @@ def _on(scale: Shared, data: Data) -> Built:
     return Built("net", scale.net.model_dump(), known.image_shape, known.num_classes)
 
 
-def _check(built: Built, part: str) -> None:
-    num_outputs, example = built.num_outputs, jax.ShapeDtypeStruct(built.input_shape, jnp.result_type(float))
+def _made(built: Built) -> Any:
+    """The network as shapes, which takes an example and makes its outputs."""
+    num_outputs, example = built.num_outputs, _example(built)
     make = partial(build_with_state, **built.net, input_shape=built.input_shape, num_classes=num_outputs)
     model, state = _traced("cannot be built", make, key=jax.random.key(0))
     if built.key == "net" and isinstance(model, BatchModel):
@@ -61,14 +66,20 @@ def _check(built: Built, part: str) -> None:
     outputs = _traced(f"cannot take an example of shape {example.shape}", _outputs, model, state, example)
     if getattr(outputs, "shape", None) != (num_outputs,):
         raise Breach(f"must make {num_outputs} outputs of an example of shape {example.shape}, not {_words(outputs)}")
-    if not part:
-        return
+    return model
+
+
+def _check_part(built: Built, part: str, model: Any) -> None:
     if part not in dir(model):
         raise Breach(f"has no {part} ({PARTS[part]})")
-    read, fits = READ[part]
+    (read, fits), example = READ[part], _example(built)
     found = _traced(f"has {part} that cannot be read", read, model, example)
     if not fits(found, model, example):
         raise Breach(f"must have as {part} {PARTS[part]}, not {_words(found)}")
+
+
+def _example(built: Built) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(built.input_shape, jnp.result_type(float))
 
 
 def _outputs(model: Any, state: Any, x: jax.Array) -> Any:

@@ -11,15 +11,26 @@ from iterlin._batches import hoist_bytes
 from iterlin._records import measure
 from iterlin._start import initial_state, lazy_problem
 from iterlin._state import State, Stop
+from iterlin_lab.files import write_text
 from iterlin_lab.planning.memory import linearisation_bytes, shapes
+from iterlin_lab.runs.memory import ESTIMATES
+from iterlin_lab.runs.store import LIBRARIES, code_digest, key_of, versions
 from iterlin_lab.settings.shared import Shared
+
+READ = {"data", "net", "training", "runs_at_once", "precision"}  # of the settings
+CODE = ("iterlin", "iterlin_lab")
 
 
 def trace(scale: Shared) -> str:
-    """What a phase keeps in memory."""
-    model, splits = shapes(scale)
-    eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
-    return _memory(scale, model, splits["train"][0])
+    """What a phase keeps in memory. Neither is looked at again for settings that this very code has traced before."""
+    settings = scale.model_dump(mode="json", include=READ)
+    known = key_of([settings, code_digest(CODE), versions(LIBRARIES), jax.default_backend()])
+    path = ESTIMATES / f"traced-{known}.txt"
+    if not path.exists():
+        model, splits = shapes(scale)
+        eqx.filter_eval_shape(partial(step_and_record, scale), model, splits, jax.random.key(0))
+        write_text(path, _memory(scale, model, splits["train"][0]))
+    return path.read_text()
 
 
 def _memory(scale: Shared, model: Any, x: Any) -> str:

@@ -105,9 +105,9 @@ def mean_curve(curves: pd.DataFrame) -> pd.DataFrame:
 
     A run keeps its last values after its end, and between two records the values of the earlier one.
     """
-    table = {}
-    for name in [name for name in curves.columns if name not in ("run", "step", "phase_step")]:
-        by_run = curves.pivot_table(index="step", columns="run", values=name, aggfunc="last").ffill()
+    table, last = {}, curves.drop(columns="phase_step", errors="ignore").groupby(["step", "run"]).last().unstack("run")
+    for name in last.columns.unique(0):
+        by_run = last[name].dropna(how="all").dropna(how="all", axis=1).ffill()
         with np.errstate(invalid="ignore"):  # a run that diverged may end with an infinite loss
             half = statistics.half_width(by_run.sem(axis=1), by_run.shape[1])
         table[f"{name}_mean"] = by_run.mean(axis=1)
