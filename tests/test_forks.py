@@ -116,6 +116,7 @@ ask(socket.socket(fileno=int(os.environ["{NUMBER}"])), ["stage.py"], {{}})
         time.sleep(0.05)
     stage = psutil.Process(int((folder / "pid").read_text()))
     keeper = stage.parent()
+    assert keeper
     dvc.send_signal(signal.SIGKILL)
     dvc.wait()
     _, alive = psutil.wait_procs([stage, keeper], timeout=30)
@@ -127,6 +128,7 @@ def test_where_nobody_forks_it_is_said(folder):
     with Forks() as forks:
         forks.start()
         assert ask(forks._ask, ["stage.py"], {}) == 0
+        assert forks._server
         forks._server.kill()
         forks._server.wait()
         assert ask(forks._ask, ["stage.py"], {}) is None

@@ -131,7 +131,7 @@ def _keep(words: list[str], env: dict[str, str], out: int, complaints: int, stat
         _become(words, env, out, complaints)
     reader = select.poll()
     reader.register(status, 0)
-    ended = 0
+    ended = how = 0
     while not ended:
         if reader.poll(20):
             os._exit(1)

@@ -24,7 +24,8 @@ def make_quick() -> None:
     param.dpath = SimpleNamespace(get=look_up)
     strictyaml.parse_yaml = _yaml.parse_yaml = parsed_once(_yaml.parse_yaml)
     Lockfile.dump_stages = _dumper(Lockfile.dump_stages)
-    Context.clone = staticmethod(with_vars_of_its_own)
+    context: Any = Context
+    context.clone = staticmethod(with_vars_of_its_own)
 
 
 def look_up(config: dict[str, Any], key: str, separator: str) -> Any:

@@ -105,7 +105,8 @@ def mean_curve(curves: pd.DataFrame) -> pd.DataFrame:
 
     A run keeps its last values after its end, and between two records the values of the earlier one.
     """
-    table, last = {}, curves.drop(columns="phase_step", errors="ignore").groupby(["step", "run"]).last().unstack("run")
+    last: Any = curves.drop(columns="phase_step", errors="ignore").groupby(["step", "run"]).last().unstack("run")
+    table = {}
     for name in last.columns.unique(0):
         by_run = last[name].dropna(how="all").dropna(how="all", axis=1).ffill()
         with np.errstate(invalid="ignore"):  # a run that diverged may end with an infinite loss
