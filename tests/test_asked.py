@@ -9,13 +9,15 @@ from pathlib import Path
 import dpath
 import psutil
 import pytest
+from dvc.fs import LocalFileSystem
+from dvc.parsing.context import Context, Meta
 from dvc.utils.serialize import YAMLFileCorruptedError, parse_yaml
 
 from iterlin_lab.config import read_yaml
 from iterlin_lab.dvc.asked import Asked
 from iterlin_lab.dvc.cut_off import HEAD
 from iterlin_lab.dvc.jobs import _graph
-from iterlin_lab.dvc.quick import look_up, parsed_once
+from iterlin_lab.dvc.quick import look_up, parsed_once, with_vars_of_its_own
 from iterlin_lab.runs.live import shown_live
 
 PIPELINE = """
@@ -139,6 +141,17 @@ def test_files_are_parsed_as_dvc_parses_them():
             found.popitem()  # the caller's own
     for text in (HEAD, "", "a: [1\n", f"{HEAD}  a:\n    cmd: 'true'\n  b:\n    cmd: [1\n"):
         assert outcome(quick, text) == outcome(parse_yaml, text)
+
+
+def test_vars_of_a_stage_stand_beside_the_parameters_of_all():
+    parameters = Context({"scale": {"name": "a", "seeds": [1, 2]}}, meta=Meta("params.yaml"))
+    own, usual = with_vars_of_its_own(parameters), Context.clone(parameters)
+    for context in (own, usual):
+        context.load_from_vars(LocalFileSystem(), [{"project": "p"}], ".", stage_name="stage")
+    assert (own.data, own.imports, own.meta) == (usual.data, usual.imports, usual.meta)
+    assert own.select("scale.seeds", unwrap=True) == [1, 2]
+    assert "project" in own
+    assert "project" not in parameters
 
 
 def outcome(parse, text):
