@@ -123,6 +123,17 @@ ask(socket.socket(fileno=int(os.environ["{NUMBER}"])), ["stage.py"], {{}})
     assert not alive
 
 
+def test_it_ends_with_a_process_that_is_gone_before_it_has_begun(folder):
+    starting = (
+        "import os; from iterlin_lab.dvc.forks import Forks as F; f = F(); f.start(); print(f._server.pid); os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", starting], stdout=subprocess.PIPE, text=True, check=True)
+    deadline = time.monotonic() + 60
+    while psutil.pid_exists(int(done.stdout)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_where_nobody_forks_it_is_said(folder):
     (folder / "stage.py").write_text("print('here')")
     with Forks() as forks:

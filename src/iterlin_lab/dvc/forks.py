@@ -1,8 +1,9 @@
 """Stages as forks of one process, which has imported the libraries that they share: a short stage is half imports.
 
-`python -m iterlin_lab.dvc.forks 5` takes orders from a socket with this number. An order has, as JSON, the words of a
-command that DVC would run as `python ...` in this folder, and its environment. It comes with three files: where the
-stage prints, where it complains, and where its exit status is to be written.
+`python -m iterlin_lab.dvc.forks 5 1234` takes orders from a socket with the first number, while the process with the
+second one has it as a child. An order has, as JSON, the words of a command that DVC would run as `python ...` in this
+folder, and its environment. It comes with three files: where the stage prints, where it complains, and where its exit
+status is to be written.
 
 What is imported is nothing of ours, which may be edited meanwhile, nor jax, which reads its settings at once.
 """
@@ -44,7 +45,7 @@ class Forks:
         """Begin to import, as soon as it is clear that a stage will run."""
         if sys.platform == "linux":
             number = self._asked.fileno()
-            command = (sys.executable, "-m", __name__, str(number))
+            command = (sys.executable, "-m", __name__, str(number), str(os.getpid()))
             self._server = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[number])
         self._asked.close()  # what is asked of nobody is refused
 
@@ -104,8 +105,8 @@ def ask(server: socket.socket, words: list[str], env: dict[str, str]) -> int | N
 
 
 def main() -> None:
-    """Fork what is asked for, until the process that has started this one is gone."""
-    server, parent = socket.socket(fileno=int(sys.argv[1])), os.getppid()
+    """Fork what is asked for."""
+    server, parent = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing of them is left defunct
     left = list(LIBRARIES)
