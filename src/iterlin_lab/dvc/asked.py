@@ -51,7 +51,7 @@ class Asked:
     """
 
     def __init__(self, forks: Forks | None = None):
-        self._passed = forks.passed if forks else {}
+        self._forks = forks
         self._idle: list[subprocess.Popen[str]] = []
         self._all = ExitStack()
 
@@ -87,7 +87,8 @@ class Asked:
         return process
 
     def _start(self) -> subprocess.Popen[str]:
-        process = self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT, **self._passed))
+        passed = self._forks.passed if self._forks else {}
+        process = self._all.enter_context(started(stdin=subprocess.PIPE, stderr=subprocess.STDOUT, **passed))
         reap(process)
         return process
 

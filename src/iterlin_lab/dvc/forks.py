@@ -18,7 +18,9 @@ import signal
 import socket
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,8 +40,13 @@ class Forks:
 
     def __init__(self):
         self._ask, self._asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.passed = {"pass_fds": [self._ask.fileno()], "env": os.environ | {NUMBER: str(self._ask.fileno())}}
         self._server: subprocess.Popen | None = None
+
+    @property
+    def passed(self) -> dict[str, Any]:
+        """What a DVC is started with, so that it may ask."""
+        number = self._ask.fileno()
+        return {"pass_fds": [number], "env": os.environ | {NUMBER: str(number)}}
 
     def start(self) -> None:
         """Begin to import, as soon as it is clear that a stage will run."""
@@ -113,21 +120,28 @@ def main() -> None:
     while os.getppid() == parent:
         if not select.select([server], [], [], 0 if left else LOOK)[0]:
             if left:  # what is asked for meanwhile does not wait for all of them
-                import_module(left.pop(0))
+                with suppress(Exception):  # a stage that needs it says what is wrong
+                    import_module(left.pop(0))
                 gc.freeze()  # what a collection looks at is shared no more
             continue
         order, files, _, _ = socket.recv_fds(server, LONGEST, 3)
-        if os.fork() == 0:
+        if _fork() == 0:
             server.close()
             _keep(*json.loads(order), *files)
         for file in files:
             os.close(file)
 
 
+def _fork() -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # pyarrow's jemalloc has a thread, and takes care of forks
+        return os.fork()
+
+
 def _keep(words: list[str], env: dict[str, str], out: int, complaints: int, status: int) -> None:
     """Run a stage in a process of its own, and end with it, or with its DVC: the stage sees that this one is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    if (stage := os.fork()) == 0:
+    if (stage := _fork()) == 0:
         os.close(status)
         _become(words, env, out, complaints)
     reader = select.poll()
