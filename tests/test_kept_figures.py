@@ -1,6 +1,9 @@
 """A figure is drawn anew where one of its tables, its files or the code changed, and taken from before otherwise."""
 
+import os
 import shutil
+import subprocess
+import sys
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -8,6 +11,7 @@ import pytest
 
 from iterlin_lab.figures import kept
 from iterlin_lab.figures.style import drawing
+from tests.clone import ROOT
 
 
 @pytest.fixture
@@ -65,28 +69,43 @@ def test_a_table_that_it_has_looked_for_counts_once_it_is_there(tables):
     assert after["figure.svg"] != before["figure.svg"]
 
 
-def test_several_at_once_have_the_same_bytes(tables, monkeypatch):
+SIDE_BY_SIDE = """
+import sys
+from pathlib import Path
+from iterlin_lab.figures import kept
+from iterlin_lab.figures.style import drawing
+from tests.test_kept_figures import draw
+names, folder, tables = sys.argv[1].split(), Path("many"), Path("tables")
+folder.mkdir(exist_ok=True)
+with drawing():
+    for _ in range(2):
+        print(kept.draw_figures(folder, {name: draw if name != "broken" else {}.__getitem__ for name in names}, tables))
+"""
+
+
+def side_by_side(tables, names):
+    """What a process without jax draws twice, for one with jax must not be forked."""
+    path = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    command = [sys.executable, "-c", SIDE_BY_SIDE, names]
+    env = os.environ | {"PYTHONPATH": path, "ITERLIN_WORKERS": "3"}
+    return subprocess.run(command, cwd=tables.parent, env=env, capture_output=True, text=True)
+
+
+def test_several_at_once_have_the_same_bytes(tables):
     _, alone = drawn(tables)
     shutil.rmtree(kept.KEPT)
-    monkeypatch.setenv("ITERLIN_WORKERS", "3")
-    (folder := tables.parent / "many").mkdir()
-    names = ["figure", *"abcd"]
-    assert kept.draw_figures(folder, dict.fromkeys(names, draw), tables) == names
-    assert {path.name: path.read_bytes() for path in folder.glob("figure*")} == alone
-    assert {path.stem for path in folder.glob("*.png")} == set(names)
-    assert kept.draw_figures(folder, dict.fromkeys(names, draw), tables) == []
+    done = side_by_side(tables, "figure a b c d")
+    assert done.stdout == "['figure', 'a', 'b', 'c', 'd']\n[]\n", done.stderr
+    assert {path.name: path.read_bytes() for path in (tables.parent / "many").glob("figure*")} == alone
+    assert {path.stem for path in (tables.parent / "many").glob("*.png")} == {"figure", *"abcd"}
 
 
-def test_one_that_cannot_be_drawn_ends_all(tables, monkeypatch, capfd):
-    monkeypatch.setenv("ITERLIN_WORKERS", "2")
-
-    def broken(tables):
-        return tables["nowhere"]
-
-    with pytest.raises(SystemExit, match="not all figures could be drawn"):
-        kept.draw_figures(tables.parent, {"one": draw, "other": broken}, tables)
-    assert "KeyError: 'nowhere'" in capfd.readouterr().err
-    assert kept.draw_figures(tables.parent, {"one": draw}, tables) == []
+def test_one_that_cannot_be_drawn_ends_all_and_the_others_are_kept(tables):
+    done = side_by_side(tables, "figure broken")
+    assert done.returncode == 1
+    assert done.stderr.endswith("not all figures could be drawn\n")
+    assert "Traceback" in done.stderr
+    assert side_by_side(tables, "figure").stdout == "[]\n[]\n"
 
 
 def test_other_code_and_a_damaged_file_draw_it_anew(tables, monkeypatch):
