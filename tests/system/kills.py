@@ -13,6 +13,7 @@ import psutil
 
 from tests.clone import Clone, environment
 
+FORKS, WORKER = "iterlin_lab.dvc.forks", "multiprocessing.forkserver"
 ENOUGH = 900  # seconds for any command that is left alone
 
 
@@ -39,9 +40,17 @@ def below(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def trainers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The stage that runs, what it was forked from, and its workers."""
-    known = ("stages/", "dvc.forks", "forkserver")
-    return [child for child in below(process) if any(word in command_of(child) for word in known)]
+    """The stage that runs, what waits for it if it was forked, and its workers."""
+    return [child for child in below(process) if _trains(child)]
+
+
+def _trains(process: psutil.Process) -> bool:
+    command = command_of(process)
+    if FORKS in command:
+        with suppress(psutil.Error):
+            parent = process.parent()
+            return parent is not None and FORKS in command_of(parent)  # and so not the one that forks
+    return "stages/" in command or WORKER in command
 
 
 def command_of(process: psutil.Process) -> str:

@@ -28,8 +28,16 @@ from typing import Any
 NUMBER = "ITERLIN_FORKS"  # of the socket, for a DVC that may ask
 PYTHON = "exec python "  # how the commands start that can be forked
 LIBRARIES = (
-    *("pydantic.fields", "ruamel.yaml", "jaxtyping", "concurrent.futures.process", "pandas", "scipy.stats"),
-    *("matplotlib.pyplot", "markdown_it", "mlflow.store.tracking.sqlalchemy_store", "mlflow.pyfunc"),
+    "pydantic.fields",
+    "ruamel.yaml",
+    "jaxtyping",
+    "concurrent.futures.process",
+    "pandas",
+    "scipy.stats",
+    "matplotlib.pyplot",
+    "markdown_it",
+    "mlflow.store.tracking.sqlalchemy_store",
+    "mlflow.pyfunc",
 )
 LONGEST = 2**20  # bytes of an order
 LOOK = 0.5  # seconds between two looks for whether `iterlin` is there still
