@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from benchmarks import jax_steps as jx
+from benchmarks import kernels as ks
 from benchmarks import torch_steps as pt
 from benchmarks.problems import (
     DIGITS,
@@ -46,6 +47,7 @@ def on(problem: Problem, name: str, ours: Callable, other: Callable) -> Pair:
 
 PLAIN_FLOOR = partial(jx.arithmetic, input_gradients=1, others=2)
 LINEARISED_FLOOR = partial(jx.arithmetic, input_gradients=2, others=3)
+CONTRACTION, STRUCTURED = map(ks.tangents, ("JACOBIAN_CONTRACTION", "STRUCTURED_DERIVATIVES"))
 HOISTED_FLOOR = partial(jx.arithmetic, input_gradients=2, others=2)
 
 
@@ -67,6 +69,15 @@ def in_dual(problem: Problem) -> list[Pair]:
     return [
         Pair(f"{problem.name}: {name}", Side(jx.dual, replace(problem, steps=steps)), primal)
         for steps, name in names.items()
+    ]
+
+
+def kernels(problem: Problem) -> list[Pair]:
+    """The kernel of a network, by structure where that is less work, against others."""
+    return [
+        on(problem, "kernel by structure / by Jacobian", ks.by_structure, ks.by_jacobian),
+        on(problem, "kernel / neural-tangents, Jacobian", ks.by_structure, CONTRACTION),
+        on(problem, "kernel / neural-tangents, structured", ks.by_structure, STRUCTURED),
     ]
 
 
@@ -99,6 +110,7 @@ GROUPS: dict[str, list[Pair]] = {
         Pair("closed form, a step: K = 500000 / K = 5000", Side(jx.closed_form, LONG), Side(jx.closed_form, PHASE)),
     ],
     "dual": [pair for problem in DUAL for pair in in_dual(problem)],
+    "kernel": [pair for problem in DUAL for pair in kernels(problem)],
     "stock jax": [
         on(SMALL, "plain / stock jax", jx.plain, jx.stock_plain),
         on(SMALL, "linearised / stock jax", jx.linearised, jx.stock_linearised),

@@ -3,11 +3,17 @@
 import subprocess
 import sys
 
+import numpy as np
+import pytest
+
+from benchmarks.kernels import PEER, _require_same, tangents
+from benchmarks.problems import images
+from benchmarks.torch_steps import NotInstalled
 from tests.clone import ROOT, environment, on_terminal
 
 GROUPS = (
-    "mini-batch, full batch, digits, long phases, longer phases, dual, stock jax, scaling, residual, transformer, "
-    "large dual, gpu"
+    "mini-batch, full batch, digits, long phases, longer phases, dual, kernel, stock jax, scaling, residual, "
+    "transformer, large dual, gpu"
 )
 
 
@@ -49,3 +55,22 @@ def test_a_terminal_has_a_bar_and_the_table_is_printed_beside_it(tmp_path):
     assert len(printed.splitlines()) >= 4  # the head of the table, and a row a pair
     assert "| linearised: 256 examples / 64 | " in printed
     assert "\r" not in printed
+
+
+def test_a_peer_that_is_not_there_or_cannot_compute_is_told_apart(monkeypatch):
+    build, problem = tangents("JACOBIAN_CONTRACTION"), images(2, 2)
+    monkeypatch.delenv(PEER, raising=False)
+    with pytest.raises(NotInstalled):
+        build(problem)
+    monkeypatch.setenv(PEER, sys.executable)  # has no neural-tangents
+    monkeypatch.setenv("NPROC", "1")
+    with pytest.raises(ValueError, match=f"the Python of {PEER} could not compute the kernel"):
+        build(problem)
+
+
+def test_a_peer_with_another_kernel_is_refused():
+    ours = np.arange(36.0).reshape(6, 6)  # of three examples with two outputs
+    theirs = ours.reshape(3, 2, 3, 2).transpose(0, 2, 1, 3)
+    _require_same(theirs * (1 + 1e-6), ours)
+    with pytest.raises(ValueError, match=r"neural-tangents has another kernel: 0\.001 of its largest entry apart"):
+        _require_same(theirs * 1.001, ours)
