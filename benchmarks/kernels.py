@@ -58,13 +58,14 @@ def tangents(implementation: str) -> Callable[[Problem], Callable[[], None]]:
         with tempfile.TemporaryDirectory() as folder:
             images, kernel = Path(folder, "problem.npz"), Path(folder, "kernel.npy")
             layers = (*params.convolutions, *params.dense)
-            np.savez(images, x, *(leaf for layer in layers for leaf in (layer.weight, layer.bias)))
+            arrays = (leaf for layer in layers for leaf in (layer.weight, layer.bias))
+            np.savez(images, x, *arrays, allow_pickle=False)
             script = Path(__file__).with_name("tangents.py")
             env = os.environ | (ONE_THREAD if os.environ["NPROC"] == "1" else {})
             command = [os.environ[PEER], script, images, kernel, implementation]
             peer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
             _wait(peer)
-            _require_same(np.load(kernel), np.asarray(gram(fn, params, x)))
+            _require_same(np.load(kernel, allow_pickle=False), np.asarray(gram(fn, params, x)))
 
         def run() -> None:
             print(file=peer.stdin, flush=True)

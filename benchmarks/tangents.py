@@ -14,11 +14,11 @@ import numpy as np
 def main() -> None:
     """Compile once, and compute whenever asked."""
     problem, kernel, name = sys.argv[1:]
-    x, *arrays = np.load(problem).values()
+    x, *arrays = np.load(problem, allow_pickle=False).values()
     layers = [*zip(arrays[::2], arrays[1::2], strict=True)]
     ntk = nt.empirical_ntk_fn(network, (), vmap_axes=0, implementation=nt.NtkImplementation[name])
     compiled = jax.jit(lambda x, layers: ntk(x, None, layers))
-    np.save(kernel, compiled(x, layers))
+    np.save(kernel, compiled(x, layers), allow_pickle=False)
     print("done", flush=True)
     for _ in sys.stdin:
         jax.block_until_ready(compiled(x, layers))
