@@ -78,7 +78,7 @@ def rows_of(pairs: list, repetitions: int, baseline: dict[str, float], bar: tqdm
 
 
 def measured(pair: Any, repetitions: int, built: dict[Any, Timed | None]) -> tuple[list[float], list[float]] | None:
-    """Milliseconds a step of both sides, in turn, in each repetition; None where PyTorch is not installed.
+    """Milliseconds a step of both sides, in turn, in each repetition; None where the other's library is not installed.
 
     A side that stands in several pairs is in `built` from the first on.
     """
@@ -94,7 +94,7 @@ def measured(pair: Any, repetitions: int, built: dict[Any, Timed | None]) -> tup
 
 def ready(side: Any) -> Timed | None:
     """Takes a side's steps, once compiled and warm, and returns the milliseconds of one."""
-    from benchmarks.torch_steps import NotInstalled
+    from benchmarks.problems import NotInstalled
 
     try:
         run = side.build(side.problem)

@@ -12,8 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.jax_steps import network
-from benchmarks.problems import Problem
-from benchmarks.torch_steps import NotInstalled
+from benchmarks.problems import NotInstalled, Problem
 from iterlin._kernels import BATCH, gram
 
 PEER = "NEURAL_TANGENTS"  # the Python of an environment that has it

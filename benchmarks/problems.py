@@ -11,6 +11,10 @@ import numpy as np
 CLASSES = 10
 
 
+class NotInstalled(Exception):
+    """The library of the other side is missing, or its build for the device of jax."""
+
+
 @dataclass(frozen=True)
 class Problem(ABC):
     """A network on images; a step sees `batch` of them."""

@@ -8,17 +8,13 @@ from collections.abc import Callable
 
 import jax
 
-from benchmarks.problems import CLASSES, LeNetProblem, Problem, ResNetProblem, ViTProblem
+from benchmarks.problems import CLASSES, LeNetProblem, NotInstalled, Problem, ResNetProblem, ViTProblem
 
 RATE = 1e-3
 
 
-class NotInstalled(Exception):
-    """PyTorch, or its CUDA build where jax runs on a GPU, is missing."""
-
-
 def _setting(problem: Problem):
-    """The torch module, the network and its data, on the device of jax."""
+    """The torch module, the network and its data, on the device of jax, for which PyTorch's build must be."""
     if importlib.util.find_spec("torch") is None:
         raise NotInstalled
     import torch  # pyright: ignore[reportMissingImports]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.kernels import PEER, _require_same, tangents
-from benchmarks.problems import images
-from benchmarks.torch_steps import NotInstalled
+from benchmarks.problems import NotInstalled, images
 from tests.clone import ROOT, environment, on_terminal
 
 GROUPS = (
